@@ -1,5 +1,6 @@
 // Puts the program and its administration into one file each: Node takes longer to load some 1,200 modules than for all the rest of a
 // start. Beside each file it puts V8's code cache of it (`src/terminal/Launch.ts`), which a run of the program has filled.
+// The thread of a connection to SQLite gets a file as well, since each thread loads its modules again, and so do the processes that tests start.
 // The documents of the contract are made here as well, since a start would take 90 ms for them.
 // `node bundle.mjs --run FILE …` is that run: it writes the code cache of the file when the program ends.
 
@@ -107,19 +108,74 @@ if (process.argv[2] === "--run") {
     }
   }
 
-  const { outputFiles } = await build({
+  /**
+   * Tells libSQL which native part is this machine's without a report of the whole process, which takes longer than all the rest of a thread's start. The C library
+   * is told apart as `libsql` itself does behind that.
+   */
+  const nativeTarget = {
+    name: "native-target",
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /[\\/]@neon-rs[\\/]load[\\/].*\.js$/ }, ({ path }) => ({
+        contents: `${readFileSync(path, "utf8")}
+          const { familySync, GLIBC } = require("detect-libc")
+          exports.currentTarget = () =>
+            process.platform === "linux" ? "linux-" + process.arch + (familySync() === GLIBC ? "-gnu" : "-musl") : currentTarget()`,
+        loader: "js",
+        resolveDir: dirname(requireHere.resolve("libsql"))
+      }))
+  }
+
+  const common = {
     absWorkingDir: dist,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    legalComments: "none",
+    logLevel: "warning"
+  }
+
+  /** With native parts, which are no files of JavaScript, and optional ones of packages, which are not installed. */
+  const external = ["@node-rs/argon2", "pg-native", "msgpackr-extract"]
+
+  await build({
+    ...common,
+    entryPoints: ["src/storage/sql/SqliteConnection.js"],
+    outfile: "src/storage/sql/SqliteConnection.cjs",
+    format: "cjs",
+    plugins: [nativeTarget]
+  })
+
+  const children = join(dist, "test/support/children")
+  if (existsSync(children)) {
+    await build({
+      ...common,
+      entryPoints: readdirSync(children)
+        .filter((name) => name.endsWith(".js"))
+        .map((name) => join(children, name)),
+      outdir: "test/support/children/bundled",
+      format: "esm",
+      splitting: true,
+      external: [...external, "libsql"],
+      banner: {
+        js: [
+          'import { createRequire as requireOf } from "node:module";',
+          "const require = requireOf(import.meta.url);",
+          'const bundleUrl = new URL("../../../../", import.meta.url);'
+        ].join(" ")
+      },
+      plugins: [ownPlaces]
+    })
+  }
+
+  const { outputFiles } = await build({
+    ...common,
     entryPoints: { admin: "src/admin/main.js", main: "src/main.js" },
     outdir: ".",
     outExtension: { ".js": ".cjs" },
-    bundle: true,
     // V8 keeps no code cache of a module.
     format: "cjs",
-    platform: "node",
-    target: "node20",
     supported: { "dynamic-import": false },
-    // With native parts, which are no files of JavaScript, and optional ones of packages, which are not installed.
-    external: ["libsql", "@node-rs/argon2", "pg-native", "msgpackr-extract"],
+    external: [...external, "libsql"],
     banner: {
       js: [
         'const bundleUrl = require("node:url").pathToFileURL(__filename);',
@@ -130,8 +186,6 @@ if (process.argv[2] === "--run") {
       ].join(" ")
     },
     sourcemap: true,
-    legalComments: "none",
-    logLevel: "warning",
     plugins: [ownPlaces, deferred],
     write: false
   })

@@ -61,6 +61,8 @@ export default defineConfig({
     // To load what is tested again for each file took a quarter of the whole. So no file may count on being the first of its process.
     isolate: false,
     testTimeout: 30_000,
+    // Generous, for a busy machine: who polls sees it at once on another.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000
   }
 })

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import Database from "libsql"
 import { Client } from "pg"
 import * as KeySpace from "../src/keys/KeySpace.ts"
-import { bucketOfRow } from "../src/storage/links/LinkBucketsSql.ts"
+import { bucketOfRow } from "../src/storage/links/buckets/LinkBucketsSql.ts"
 import { Unavailable } from "../test/support/services/Service.ts"
 
 const { characters, radix } = KeySpace.make("base62", 7)

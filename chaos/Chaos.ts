@@ -3,6 +3,7 @@
 import { Effect, Random, type Scope } from "effect"
 import { copyFileSync, existsSync, mkdirSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
+import { lateness } from "../test/support/Lateness.ts"
 import { Unavailable } from "../test/support/services/Service.ts"
 import type { Arguments } from "./Arguments.ts"
 import { Acknowledged } from "./Acknowledged.ts"
@@ -173,6 +174,7 @@ const torment = Effect.fn("Chaos.torment")(function* (ground: Ground, options: O
     limits,
     notify,
     outages,
+    lateSince: yield* lateness,
     visitedKey,
     freeze_s,
     harm: noHarm(),

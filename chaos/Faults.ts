@@ -170,7 +170,7 @@ export const inject = Effect.fn("Faults.inject")(function* (
   judgeRecovery(world, done, kind, "after it ended", recover_ms)
   judgeRecovery(world, done, kind, "after all was back", settle_ms)
   const tally = observed.tallySince(kind, before)
-  if (kind === "term") {
+  if (kind === "term" && world.lateSince(begin) <= world.limits.late_ms) {
     for (const { end, instead, operation, start } of observed.failedSince(begin)) {
       const times = `${Math.round(start - begin)} to ${Math.round(end - begin)} ms after SIGTERM`
       observed.violate("orderly stop", `${done.target}: a ${operation} got ${instead}, ${times}`)

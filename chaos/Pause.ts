@@ -11,7 +11,7 @@ import { epochOf, inPool, namespaceOf, ownerOf } from "./Stores.ts"
 import { bufferCapacity, type Node, poolHigh } from "./Topology.ts"
 import type { World } from "./World.ts"
 
-/** Locks last 6 s. */
+/** A pause lasts so long, or until another node has claimed. Locks last 6 s. */
 const pause_ms = 8_000
 
 /** Enough creates that the node's buffer wants a lease, all at once. */
@@ -26,11 +26,15 @@ const refusals = ({ log }: Node, poolShard: number): number =>
         line.includes(`Pool shard ${poolShard} was not refilled: another owner has claimed`)
     ).length
 
-/** Waits until an epoch is newer, for as long as the pause lasts; gives how long that took. */
-const awaitNewer = (epoch: Effect.Effect<number, Unavailable>, before: number) =>
+/** Waits until an epoch is newer, for as long as that may take; gives how long it took. */
+const awaitNewer = (
+  epoch: Effect.Effect<number, Unavailable>,
+  before: number,
+  { limits: { takeover_ms } }: World
+) =>
   Effect.gen(function* () {
     const start = performance.now()
-    while (performance.now() - start < pause_ms) {
+    while (performance.now() - start < takeover_ms) {
       if ((yield* Effect.orElseSucceed(epoch, () => before)) > before) {
         return Math.round(performance.now() - start)
       }
@@ -62,10 +66,10 @@ const pushStale = (
     const { epoch } = KeyPoolRedis.namesOf(namespace, claim.shard)
     const inRedis = inPool(world.topology.poolUrls[claim.shard]!, (redis) => redis.get(epoch))
     // A claim comes to Redis after the database: until then it has to take what the former owner pushes.
-    if ((yield* awaitNewer(Effect.map(inRedis, Number), claim.epoch)) === null) {
+    if ((yield* awaitNewer(Effect.map(inRedis, Number), claim.epoch, world)) === null) {
       return world.observed.violate(
         "takeover",
-        `Redis does not know of the new claim of pool shard ${claim.shard} within ${pause_ms} ms`
+        `Redis does not know of the new claim of pool shard ${claim.shard} within ${world.limits.takeover_ms} ms`
       )
     }
     const pool = yield* KeyPoolRedis.make({ urls: world.topology.poolUrls, namespace })
@@ -99,12 +103,12 @@ export const pause = Effect.fn("Pause.pause")(function* (world: World) {
   harm.pauses++
   yield* owner.signal("SIGSTOP")
   const since = performance.now()
-  const takeover_ms = yield* awaitNewer(epochOf(topology, poolShard), before)
+  const takeover_ms = yield* awaitNewer(epochOf(topology, poolShard), before, world)
   yield* Effect.sleep(Math.max(0, pause_ms - (performance.now() - since)))
   if (takeover_ms === null) {
     world.observed.violate(
       "takeover",
-      `nobody claimed pool shard ${poolShard} of ${owner.name} within ${pause_ms} ms`
+      `nobody claimed pool shard ${poolShard} of ${owner.name} within ${world.limits.takeover_ms} ms`
     )
   } else {
     yield* pushStale(world, namespace, { shard: poolShard, epoch: before })

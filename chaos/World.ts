@@ -75,6 +75,10 @@ export interface Limits {
   readonly recover_ms: number
   /** While one node alone is at fault, requests of no class fail at another one for longer than this without a break. */
   readonly others_ms: number
+  /** Another node has claimed what a paused one owned within this, in milliseconds. */
+  readonly takeover_ms: number
+  /** No request fails over a graceful shutdown, unless a timer of the run itself came later than this meanwhile, in milliseconds: then the machine stood still. */
+  readonly late_ms: number
   /** Visits at nodes that are not at fault are counted within this, in milliseconds (C11). */
   readonly visits_ms: number
   /** Connections that a node may have at PostgreSQL, as `docs/operations.md` states it. */
@@ -93,6 +97,8 @@ export interface World {
   readonly observed: Observed
   readonly acknowledged: Acknowledged
   readonly outages: Outages
+  /** How late a timer of the run itself came since a moment of `performance.now()`, at most, in milliseconds. */
+  readonly lateSince: (moment: number) => number
   /** A link that nobody asks for but those who look whether its visits are counted. */
   readonly visitedKey: string
   /** How long a node stands still that is frozen at a statement, in seconds. */

@@ -52,6 +52,8 @@ const run = (options: Arguments) =>
         limits: {
           recover_ms: 5_000,
           others_ms: 7_000,
+          takeover_ms: 8_000,
+          late_ms: Number.POSITIVE_INFINITY,
           visits_ms: 10_000,
           backendsPerNode: 52,
           failover: { hot: 0.999, cold: 0.99 },

@@ -11,12 +11,12 @@ import {
   installBinaries,
   machinePaths,
   serverUser
-} from "../test/support/services/PostgresBinaries.ts"
+} from "../test/support/services/postgres/PostgresBinaries.ts"
 import { findOrInstall } from "../test/support/services/Programs.ts"
 import {
   findProgram as findRedis,
   installProgram as installRedis
-} from "../test/support/services/RedisServer.ts"
+} from "../test/support/services/redis/RedisServer.ts"
 import { Unavailable } from "../test/support/services/Service.ts"
 import type { Arguments } from "./Arguments.ts"
 import * as Folder from "./Folder.ts"

@@ -2,8 +2,8 @@
 
 import { Clock, Data, Duration, Effect, FastCheck as fc, Runtime } from "effect"
 import { Agent } from "node:http"
-import { send } from "../test/support/HttpClient.ts"
-import { operationsOf } from "../test/support/OpenApi.ts"
+import { send } from "../test/support/http/HttpClient.ts"
+import { operationsOf } from "../test/support/http/OpenApi.ts"
 import type { Unavailable } from "../test/support/services/Service.ts"
 import { canChange, type Case, cases, requestOf, shown, sizeOf } from "./Case.ts"
 import * as Judge from "./Judge.ts"

@@ -1,8 +1,8 @@
 // What is sent in one go, and how it is drawn.
 
 import { FastCheck as fc } from "effect"
-import type { Request } from "../test/support/HttpClient.ts"
-import type { Document } from "../test/support/OpenApi.ts"
+import type { Request } from "../test/support/http/HttpClient.ts"
+import type { Document } from "../test/support/http/OpenApi.ts"
 import { type Hostile, hostileRequests, rendered } from "./Hostile.ts"
 import { type AnyRequest, requestsOf, type Supply } from "./Requests.ts"
 import { type Wire, wires } from "./Wire.ts"

@@ -1,7 +1,7 @@
 // What is wrong with what came of a case.
 
-import type { Answer } from "../test/support/HttpClient.ts"
-import { type Document, faultsOfAnswer, type Operation, validating } from "../test/support/OpenApi.ts"
+import type { Answer } from "../test/support/http/HttpClient.ts"
+import { type Document, faultsOfAnswer, type Operation, validating } from "../test/support/http/OpenApi.ts"
 import type { Lap } from "./Probe.ts"
 import type { Stored } from "./Program.ts"
 import type { Heard } from "./Socket.ts"

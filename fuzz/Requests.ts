@@ -1,8 +1,8 @@
 // Random requests to the operations of the OpenAPI document: as clients should send them, and as nobody should.
 
 import { FastCheck as fc } from "effect"
-import type { Request } from "../test/support/HttpClient.ts"
-import { type Document, type Operation, operationsOf } from "../test/support/OpenApi.ts"
+import type { Request } from "../test/support/http/HttpClient.ts"
+import { type Document, type Operation, operationsOf } from "../test/support/http/OpenApi.ts"
 import { anyText, faulty, fitting, type Known, odd } from "./Values.ts"
 
 /** Request headers. */

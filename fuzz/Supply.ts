@@ -2,7 +2,7 @@
 
 import { Effect } from "effect"
 import type { Agent } from "node:http"
-import { type Answer, jsonOf, type NoAnswer, send } from "../test/support/HttpClient.ts"
+import { type Answer, jsonOf, type NoAnswer, send } from "../test/support/http/HttpClient.ts"
 import { Unavailable } from "../test/support/services/Service.ts"
 import type { Headers, Supply } from "./Requests.ts"
 

@@ -2,7 +2,7 @@
 
 import { FastCheck as fc } from "effect"
 import * as Iso8601 from "../src/model/Iso8601.ts"
-import { type Definitions, type JsonSchema, resolve } from "../test/support/OpenApi.ts"
+import { type Definitions, type JsonSchema, resolve } from "../test/support/http/OpenApi.ts"
 
 /** Texts that mean something to the service, by the name of the field or parameter: they are used three times in four. */
 export type Known = Readonly<Record<string, ReadonlyArray<string>>>

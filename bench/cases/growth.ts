@@ -25,11 +25,8 @@ const named = (links: number) => `${links.toLocaleString("en")} links`
  * Look-ups by a program that was just started: one that runs for long has all of the smallest size at hand. It is warmed up by keys that are not there,
  * which are looked for as those that are, and not kept.
  */
-export const lookingUp = (
-  ground: Ground,
-  deployment: Deployment,
-  name = named(deployment.links)
-): Rounds.Contender => {
+const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => {
+  const name = named(deployment.links)
   const next = Draws.walk(deployment.links)
   const file = join(ground.folder, `growth-${name}`)
   const load = (port: number, seconds: number, paths: string) =>

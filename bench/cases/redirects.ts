@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { type Case, ratiosAtLeast } from "../Case.ts"
 import * as Draws from "../Draws.ts"
-import { type Ground, type Kind, newDatabase, startProgram } from "../Ground.ts"
+import { type Deployment, type Ground, newDatabase, startProgram } from "../Ground.ts"
 import * as Links from "../Links.ts"
 import { startReference } from "../references/start.ts"
 import * as Rounds from "../Rounds.ts"
@@ -20,20 +20,37 @@ const connections = 32
 const unit = "redirects/s"
 
 /** The program, asked for what files of paths say: a new one each time. */
-const contender = Effect.fn("redirects.contender")(function* (
+export const redirecting = Effect.fn("redirecting")(function* (
   ground: Ground,
-  kind: Kind,
+  deployment: Deployment,
+  subject: string,
   paths: (seconds: number) => string
 ) {
-  const { pid, port } = yield* startProgram(ground, yield* ground.deployment(kind, manyLinks(ground)))
+  const { pid, port } = yield* startProgram(ground, deployment)
   return {
-    subject: `Linkmint on ${kind}`,
+    subject,
     unit,
     pids: [pid],
-    usesPostgres: kind === "PostgreSQL",
+    usesPostgres: deployment.kind !== "SQLite",
     run: (seconds) => ground.load.send({ port, connections, seconds, paths: paths(seconds) })
   } satisfies Rounds.Contender
 })
+
+/** The program with {@link manyLinks}. */
+const contender = Effect.fn("redirects.contender")(function* (
+  ground: Ground,
+  kind: "PostgreSQL" | "SQLite",
+  paths: (seconds: number) => string
+) {
+  const deployment = yield* ground.deployment(kind, manyLinks(ground))
+  return yield* redirecting(ground, deployment, `Linkmint on ${kind}`, paths)
+})
+
+/** Paths of another link of `n` for each redirect, in files of that name. */
+export const eachOnce = (ground: Ground, name: string, n: number) => {
+  const next = Draws.walk(n)
+  return (seconds: number) => next(join(ground.folder, name), seconds * linesPerSecond)
+}
 
 /** Popularity as it is: a few links have most redirects, and most have few. */
 export const zipf: Case = {
@@ -78,13 +95,9 @@ export const cold: Case = {
     yield* Links.execute(url, "CREATE TABLE links (key text PRIMARY KEY, url text NOT NULL)")
     yield* Links.fillReference(url, n)
     const reference = yield* startReference(ground, "select", { DATABASE_URL: url })
-    const pathsOf = (name: string) => {
-      const next = Draws.walk(n)
-      return (seconds: number) => next(join(ground.folder, name), seconds * linesPerSecond)
-    }
-    const referencePaths = pathsOf("cold-reference")
-    const postgres = yield* contender(ground, "PostgreSQL", pathsOf("cold-postgres"))
-    const sqlite = yield* contender(ground, "SQLite", pathsOf("cold-sqlite"))
+    const referencePaths = eachOnce(ground, "cold-reference", n)
+    const postgres = yield* contender(ground, "PostgreSQL", eachOnce(ground, "cold-postgres", n))
+    const sqlite = yield* contender(ground, "SQLite", eachOnce(ground, "cold-sqlite", n))
     const rows = yield* Rounds.measure(
       ground,
       [

@@ -3,7 +3,7 @@
 import { Effect, type Scope } from "effect"
 import { loadavg } from "node:os"
 import { connect } from "node:net"
-import { agent, type Answer, type Request, send } from "../../test/support/HttpClient.ts"
+import { agent, type Answer, type Request, send } from "../../test/support/http/HttpClient.ts"
 import * as Probe from "../../fuzz/Probe.ts"
 import { atMost, type Case, type Row } from "../Case.ts"
 import * as EventLoop from "../EventLoop.ts"

@@ -9,7 +9,7 @@ import type { Link } from "../../src/model/Link.ts"
 import { rulesMax } from "../../src/model/RuleBounds.ts"
 import type { Conditions, Routing } from "../../src/model/Rules.ts"
 import { plainRow } from "../../test/support/Plain.ts"
-import { firefox } from "../../test/support/SomeVisits.ts"
+import { firefox } from "../../test/support/samples/SomeVisits.ts"
 import { testHash } from "../../test/support/TestHash.ts"
 import { median } from "../Rounds.ts"
 

@@ -2,7 +2,11 @@
 
 import { Effect } from "effect"
 import { adminId } from "../../src/accounts/Access.ts"
-import { bucketOfGuardRow, bucketOfRow, bucketOfSubjectRow } from "../../src/storage/links/LinkBucketsSql.ts"
+import {
+  bucketOfGuardRow,
+  bucketOfRow,
+  bucketOfSubjectRow
+} from "../../src/storage/links/buckets/LinkBucketsSql.ts"
 import type { Unavailable } from "../../test/support/services/Service.ts"
 import { coldKeyPrefix, coldUrlPrefix } from "../Load.ts"
 import { inDatabase } from "../Stores.ts"

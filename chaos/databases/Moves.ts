@@ -1,6 +1,6 @@
 // Buckets moved by the command that operators have, which is killed at the steps that a run names, as are nodes.
 
-import { Effect, type Scope } from "effect"
+import { Effect, Schedule, type Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Launched, launch } from "../../cluster/Launch.ts"
@@ -51,7 +51,8 @@ const atStep = (topology: Topology, before: Logged, wanted: Step) =>
       Effect.repeat({
         until: ([row]) =>
           row !== undefined &&
-          (row.step === "done" || steps.indexOf(row.step as Step) >= steps.indexOf(wanted))
+          (row.step === "done" || steps.indexOf(row.step as Step) >= steps.indexOf(wanted)),
+        schedule: Schedule.spaced("2 millis")
       })
     )
   )

@@ -8,8 +8,12 @@ import type { Launched } from "../../cluster/Launch.ts"
 import * as Nodes from "../../cluster/Nodes.ts"
 import * as Postgres from "../../cluster/Postgres.ts"
 import * as Redis from "../../cluster/Redis.ts"
-import { findBinaries, machinePaths, serverUser } from "../../test/support/services/PostgresBinaries.ts"
-import { findProgram as findRedis } from "../../test/support/services/RedisServer.ts"
+import {
+  findBinaries,
+  machinePaths,
+  serverUser
+} from "../../test/support/services/postgres/PostgresBinaries.ts"
+import { findProgram as findRedis } from "../../test/support/services/redis/RedisServer.ts"
 import type { Unavailable } from "../../test/support/services/Service.ts"
 import * as Server from "../Server.ts"
 import { nodeNames, patiently } from "../Topology.ts"

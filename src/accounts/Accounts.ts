@@ -242,7 +242,15 @@ export const make = Effect.gen(function* () {
       }
       const passwordHash = yield* hash(password)
       const passwordIsTemporary = false
-      yield* replacePassword(doer, userId, { passwordHash, passwordIsTemporary, revokesKeys })
+      const replaces = user.passwordHash!
+      const isSet = yield* replacePassword(doer, userId, {
+        passwordHash,
+        passwordIsTemporary,
+        revokesKeys,
+        replaces
+      })
+      // Another one was set meanwhile: this change was confirmed by one that is no more.
+      if (!isSet) return null
       return yield* begin({ ...user, passwordHash, passwordIsTemporary }, client, null)
     }),
 

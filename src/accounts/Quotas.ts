@@ -47,8 +47,8 @@ const attemptsPerMinute = { client: 30, clientAndAccount: 10 }
  */
 const failuresPerHour = { device: 50, strangers: 50 }
 
-/** How often a user who has signed in may give the password again in a minute. */
-const confirmationsPerMinute = 10
+/** How often the password may be given again in a session: in a minute, and in an hour as often as to sign in. */
+const confirmationsOf = { minute: 10, hour: failuresPerHour.strangers }
 
 /**
  * Passwords of links that may be tried in a minute: by one client; for one link by all clients, high enough that a few clients cannot lock its visitors out; and for one link by clients that are
@@ -120,8 +120,8 @@ export class Quotas extends Context.Tag("linkmint/Quotas")<
     ) => Effect.Effect<Standing | null>
     /** Gives back what a successful log-in has taken. */
     readonly loggedIn: (email: string, device: string | null) => void
-    /** Takes one attempt of a user who has signed in to give the password again. */
-    readonly confirm: (userId: string) => Effect.Effect<Standing | null>
+    /** Takes one attempt to give the password again in a session. Another session of the user has its own: who has one without the password gets no other. */
+    readonly confirm: (sessionId: string) => Effect.Effect<Standing | null>
     /** Takes one attempt at a link's password, from the limits of the client and of the link. */
     readonly unlock: (client: Client | null, key: string) => Effect.Effect<Standing | null>
     /** Takes one challenge to a webhook's receiver, from the limits of its owner, also an administrator, and of its host. */
@@ -231,7 +231,13 @@ export const make = (policy: QuotaPolicy) =>
         return limiter.takeAll(device === null ? [...held(ofClient), ...ofAccount] : ofAccount)
       },
       loggedIn: (email, device) => limiter.giveBack(failuresOf(email, device)),
-      confirm: (userId) => limiter.takeAll(held(quota("confirm", userId, confirmationsPerMinute, "minute"))),
+      confirm: (sessionId) =>
+        limiter.takeAll(
+          held([
+            ...quota("confirm:hour", sessionId, confirmationsOf.hour, "hour"),
+            ...quota("confirm", sessionId, confirmationsOf.minute, "minute")
+          ])
+        ),
       unlock: (client, key) =>
         limiter.takeAll(
           held([

@@ -1,6 +1,6 @@
 import { Command, Options } from "@effect/cli"
 import { Console, Context, Duration, Effect, Either, Exit, Option, Scope } from "effect"
-import type { Move } from "../storage/links/BucketPlacement.ts"
+import type { Move } from "../storage/links/buckets/BucketPlacement.ts"
 import * as BucketMover from "../storage/links/moves/BucketMover.ts"
 import type { ConnectionOptions } from "../storage/sql/postgres/PrimaryPool.ts"
 import { asStorageError } from "../storage/sql/SqlTransaction.ts"

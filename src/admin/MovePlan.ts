@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { bucketCount } from "../keys/Buckets.ts"
-import type { Move, Place } from "../storage/links/BucketPlacement.ts"
+import type { Move, Place } from "../storage/links/buckets/BucketPlacement.ts"
 
 /** What an operator asks to be moved. */
 export interface Wanted {

@@ -4,6 +4,9 @@ import { DateTime as Moment, Duration as Period } from "luxon"
 /** A duration in ISO 8601's designator form. The length of its months and years depends on when it begins. */
 export type Duration = Period
 
+/** The first moment that a link can be given, in milliseconds since the Unix epoch: the beginning of year 0. */
+export const momentMin = Date.parse("0000-01-01T00:00:00.000Z")
+
 /** The last moment that a link can be given, in milliseconds since the Unix epoch: the end of year 9999. */
 export const momentMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 

@@ -123,7 +123,7 @@ export const Link = Schema.Struct({
   }),
   /** See {@link LinkExtras}. */
   extras: maybe(LinkExtras),
-  /** Redirects that are left of `maxVisits`; `null` exactly where that is. Only the store has the newest number. */
+  /** Redirects that are left of `maxVisits`, below zero where a change has lowered that below those used; `null` exactly where that is. Only the store has the newest number. */
   visitsLeft: Schema.NullOr(Schema.Number),
   /**
    * A number that only this create has, so that its repeat is recognized. Not read back. In a row that was changed it is the number
@@ -142,15 +142,18 @@ export const stateAt = (link: Link, now: number): LinkState => {
   if (link.deletedAt !== null) return "deleted"
   if (link.expiresAt !== null && link.expiresAt <= now) return "expired"
   if (link.validSince !== null && now < link.validSince) return "pending"
-  return link.visitsLeft === 0 ? "used-up" : "live"
+  return link.visitsLeft !== null && link.visitsLeft <= 0 ? "used-up" : "live"
 }
 
-/** The redirects that are left when `maxVisits` changes: those used under the former limit count, if there was one. */
+/** The redirects that are left when `maxVisits` changes: those used under the former limits count, if there were any. */
 const visitsLeftOf = (link: Link, maxVisits: number | null): number | null => {
   if (maxVisits === null) return null
   const used = (link.maxVisits ?? 0) - (link.visitsLeft ?? 0)
-  return Math.max(0, maxVisits - used)
+  return maxVisits - used
 }
+
+/** The redirects that are left as they are shown: none where more were used than are allowed by now. */
+export const shownVisitsLeft = (visitsLeft: number): number => Math.max(0, visitsLeft)
 
 /** Extras as a change leaves them; `undefined` where none are left. */
 export const changedExtras = (

@@ -56,6 +56,7 @@ export const messages = [
   "may not contain control characters",
   "may not contain control characters other than line breaks and tabs",
   "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z",
+  "must lie in the years 0 to 9999 of UTC",
   "must be an RFC 3339 date-time since 1970 such as 2027-01-01T00:00:00Z",
   "must be an RFC 3339 date-time in the future such as 2030-01-01T00:00:00Z",
   "is not a cursor of this service",

@@ -15,6 +15,13 @@ const networksMax = 256
 export const parseAddress = (text: string): Address | undefined =>
   isIP(text) === 0 ? undefined : ipaddr.process(text)
 
+/** A host as the WHATWG URL Standard writes it, with IPv4 in IPv6 (`[::ffff:c000:207]`) as IPv4 (`192.0.2.7`): both lead to the same machine. */
+export const hostOverIPv4 = (host: string): string => {
+  if (!host.startsWith("[::ffff:")) return host
+  const address = parseAddress(host.slice(1, -1))
+  return address instanceof ipaddr.IPv4 ? address.toString() : host
+}
+
 /** Parses an address, or a network in CIDR notation; `undefined` for anything else. */
 export const parse = (text: string): Network | undefined => {
   const [address = "", prefix, ...rest] = text.split("/")

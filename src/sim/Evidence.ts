@@ -4,11 +4,11 @@ import type { UserKey } from "./deployment/Users.ts"
 import type { Exchange } from "./History.ts"
 import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
 import type { BatchId } from "../storage/keys/KeyStock.ts"
-import type { Lives } from "./checkers/lives.ts"
+import type { Lives } from "./checkers/facts/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
 import type { ClockRecord } from "./stores/database/DatabaseClock.ts"
 import type { SessionFigures } from "./stores/database/SessionFigures.ts"
-import type { Silence } from "./stores/LinkInvalidationsVirtual.ts"
+import type { Away, Silence } from "./stores/LinkInvalidationsVirtual.ts"
 import type { SimOptions } from "./cli/Options.ts"
 
 /** The evidence of a run: what clients saw, what the stores did, and their final content. */
@@ -29,6 +29,8 @@ export interface Evidence {
   readonly strikes: ReadonlyArray<Strike>
   /** When nodes had nothing from the database for more than a second, in no order. */
   readonly silences: ReadonlyArray<Silence>
+  /** When nodes took one of the databases for away, in no order. */
+  readonly aways: ReadonlyArray<Away>
   /** The database's clock. */
   readonly clock: ClockRecord
   /** What the database's sessions took at most. */

@@ -1,9 +1,10 @@
+import type { Choices, Visitor } from "./clients/Choices.ts"
 import type { World } from "./world/World.ts"
 
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
-  readonly kind: "create" | "redirect" | "change" | "delete"
+  readonly kind: "create" | "redirect" | "change" | "delete" | "list"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -11,6 +12,13 @@ export interface Wish {
   readonly alias?: string | undefined
   readonly expiresIn_s?: number | undefined
   readonly maxVisits?: number | undefined
+  /** What else a create or a change chooses of its link. */
+  readonly choices?: Choices | undefined
+  /** For a redirect: who asks, where rules know something of them, and what follows the key and a slash. */
+  readonly visitor?: Visitor | undefined
+  readonly path?: string | undefined
+  /** For a list: which links it is asked for, by whether they are archived. */
+  readonly archived?: "false" | "true" | "any" | undefined
   /** For a create: whether it accepts a live link of the same URL; and its `Idempotency-Key`, which its repeats share. */
   readonly reuse?: boolean | undefined
   readonly idempotencyKey?: string | undefined
@@ -33,6 +41,8 @@ export interface Exchange extends Wish {
   /** For a create: the answer's body, and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
+  /** For a list: the links that it has; none where it is no whole one. */
+  listed: ReadonlyArray<string> | undefined
   /** The process that answered. */
   answeredBy: string | undefined
   /** How often it was sent to a node. */
@@ -59,6 +69,10 @@ export class History {
       alias: asked.alias,
       expiresIn_s: asked.expiresIn_s,
       maxVisits: asked.maxVisits,
+      choices: asked.choices,
+      visitor: asked.visitor,
+      path: asked.path,
+      archived: asked.archived,
       reuse: asked.reuse,
       idempotencyKey: asked.idempotencyKey,
       apiKey: asked.apiKey,
@@ -70,6 +84,7 @@ export class History {
       location: undefined,
       body: undefined,
       isReplay: false,
+      listed: undefined,
       answeredBy: undefined,
       tries: 0
     }

@@ -25,8 +25,8 @@ export type StoreEntry =
   | { readonly tag: "bound"; readonly by: string; readonly link: Link }
   /** A key that an insert found bound, by another create. */
   | { readonly tag: "conflicted"; readonly by: string; readonly link: Link }
-  /** A change of a link's target. */
-  | { readonly tag: "changed"; readonly by: string; readonly key: string; readonly url: string }
+  /** A change of a link, which is so then. */
+  | { readonly tag: "changed"; readonly by: string; readonly link: Link }
   | { readonly tag: "deleted"; readonly by: string; readonly key: string }
   /** A link that became a tombstone because it had expired. */
   | { readonly tag: "expired"; readonly by: string; readonly key: string }
@@ -82,8 +82,12 @@ export type StoreEntry =
       readonly keys: ReadonlyArray<string>
       readonly took_us: number
     }
-  /** A create of keys that a process had been handed failed, and certainly did not bind them; or it may have, or a return or a question of them failed. */
-  | { readonly tag: "refused" | "unsure"; readonly by: string; readonly keys: ReadonlyArray<string> }
+  /** A create of keys that a process had been handed failed, and certainly did not bind them; or it may have, or a return of them failed; or it asked in vain whether they are bound. */
+  | {
+      readonly tag: "refused" | "unsure" | "unconfirmed"
+      readonly by: string
+      readonly keys: ReadonlyArray<string>
+    }
   /** A create was asked for with a key that an earlier one with an unknown outcome had, though it was not handed out again. */
   | { readonly tag: "reused"; readonly by: string; readonly key: string }
   /**
@@ -131,7 +135,15 @@ export type DatabaseEntry =
 /** What becomes of visits. */
 export type VisitEntry =
   /** A node answered a redirect: it counts, if `isSure`; where the client left before, it may. */
-  | { readonly tag: "visited"; readonly by: string; readonly key: string; readonly isSure: boolean }
+  | {
+      readonly tag: "visited"
+      readonly by: string
+      readonly key: string
+      readonly isSure: boolean
+      /** What followed the key, and where it led: then it may be the visit of a link with a longer alias, or with a shorter one. */
+      readonly path?: string | undefined
+      readonly location?: string | undefined
+    }
   /** A process begins to write what it has counted, or does so once more under the same number. */
   | {
       readonly tag: "counting"

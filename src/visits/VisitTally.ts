@@ -1,7 +1,15 @@
 import { registersMax, VisitorSketch } from "../storage/visits/VisitorSketch.ts"
 import type { HourCount, ValueCount } from "../storage/visits/VisitStore.ts"
 import type { Link } from "../model/Link.ts"
-import { type Dimension, dimensions, subjectOfLink, type VisitClass, valuesMax } from "../model/Visit.ts"
+import {
+  type Dimension,
+  dimensions,
+  isLinkSubject,
+  linkOfSubject,
+  subjectOfLink,
+  type VisitClass,
+  valuesMax
+} from "../model/Visit.ts"
 
 interface Counted extends ValueCount {
   visits: number
@@ -66,22 +74,42 @@ export class VisitTally {
 
   /** Adds a visit of a link. */
   addLink(link: Link, hour: number, visit: VisitClass) {
-    const { links } = this.#subjectsOf(hour)
-    const present = links.get(link.key)
-    if (present?.createdAt === link.createdAt) return this.#count(present.entry, visit)
-    // Its key has been bound again within the hour.
-    if (present !== undefined) return this.add(subjectOfLink(link), hour, visit)
-    const entry = this.#entryOf(subjectOfLink(link), hour)
-    links.set(link.key, { createdAt: link.createdAt, entry })
-    this.#count(entry, visit)
+    this.#count(this.#entryOfLink(link, hour), visit)
   }
 
   /** Adds a visit of another subject. */
   add(subject: string, hour: number, visit: VisitClass) {
+    this.#count(this.#entryOfOther(subject, hour), visit)
+  }
+
+  /** Adds a subject's hour that was taken before, from this tally or another one. */
+  put({ bots, hour, nonBots, subject, values, visitors }: HourCount) {
+    const entry = isLinkSubject(subject)
+      ? this.#entryOfLink(linkOfSubject(subject), hour)
+      : this.#entryOfOther(subject, hour)
+    entry.hour.bots += bots
+    entry.hour.nonBots += nonBots
+    for (const visitor of visitors ?? []) this.#addVisitor(entry, visitor)
+    for (const { dimension, value, visits } of values)
+      this.#addValue(entry, dimensions.indexOf(dimension), value, visits)
+  }
+
+  #entryOfLink(link: Pick<Link, "createdAt" | "key">, hour: number): Entry {
+    const { links } = this.#subjectsOf(hour)
+    const present = links.get(link.key)
+    if (present?.createdAt === link.createdAt) return present.entry
+    // Its key has been bound again within the hour.
+    if (present !== undefined) return this.#entryOfOther(subjectOfLink(link), hour)
+    const entry = this.#newEntry(subjectOfLink(link), hour)
+    links.set(link.key, { createdAt: link.createdAt, entry })
+    return entry
+  }
+
+  #entryOfOther(subject: string, hour: number): Entry {
     const { others } = this.#subjectsOf(hour)
     let entry = others.get(subject)
-    if (entry === undefined) others.set(subject, (entry = this.#entryOf(subject, hour)))
-    this.#count(entry, visit)
+    if (entry === undefined) others.set(subject, (entry = this.#newEntry(subject, hour)))
+    return entry
   }
 
   #count(entry: Entry, { isBot, values, visitor }: VisitClass) {
@@ -90,7 +118,7 @@ export class VisitTally {
     if (visitor !== undefined) this.#addVisitor(entry, visitor)
     for (let index = 0; index < values.length; index++) {
       const value = values[index]
-      if (value !== undefined) this.#addValue(entry, index, value)
+      if (value !== undefined) this.#addValue(entry, index, value, 1)
     }
   }
 
@@ -101,14 +129,14 @@ export class VisitTally {
     if (sketch.size !== before && sketch.size % registersACount === 0) this.#counts++
   }
 
-  #addValue(entry: Entry, index: number, value: string) {
+  #addValue(entry: Entry, index: number, value: string, visits: number) {
     const dimension = dimensions[index]!
     const { values } = entry.hour
     const map = entry.index?.[index]
     const present = map === undefined ? find(values, dimension, value) : map.get(value)
-    if (present !== undefined) return void present.visits++
+    if (present !== undefined) return void (present.visits += visits)
     if (map?.size === valuesMax) return
-    const counted = { dimension, value, visits: 1 }
+    const counted = { dimension, value, visits }
     values.push(counted)
     map?.set(value, counted)
     if (values.length === unindexedMax) entry.index = indexOf(values)
@@ -123,7 +151,7 @@ export class VisitTally {
     return subjects
   }
 
-  #entryOf(subject: string, hour: number): Entry {
+  #newEntry(subject: string, hour: number): Entry {
     this.#counts++
     return { hour: { subject, hour, nonBots: 0, bots: 0, values: [] }, index: undefined, sketch: undefined }
   }

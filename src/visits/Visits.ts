@@ -13,13 +13,16 @@ import {
 } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import * as RetrySchedule from "../fibers/RetrySchedule.ts"
+import type { StorageError } from "../storage/StorageError.ts"
 import { LinkPlaces } from "../storage/homes/LinkPlaces.ts"
 import { VisitPlaces } from "../storage/homes/VisitDatabaseList.ts"
-import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
+import { type HourCount, Unwritten, type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
 import {
   dimensions,
   hourOf,
+  isLinkSubject,
   isVisitSubject,
+  linkOfSubject,
   type OrphanVisit,
   subjectOfOrphans,
   subjectOfOwner,
@@ -108,6 +111,8 @@ interface Lane {
   readonly isCounted: Effect.Latch
   sequence: number
   batch: Option.Option<VisitBatch>
+  /** Its hours that may not be written yet. */
+  open: ReadonlyArray<HourCount>
   /** Visits that are out of the ring and not written. */
   classified: number
   /** Whether the last attempt to write failed. */
@@ -122,8 +127,8 @@ export interface VisitsOptions {
   readonly writer: string
 }
 
-const visitsIn = (batch: VisitBatch) =>
-  batch.hours
+const visitsIn = (hours: ReadonlyArray<HourCount>) =>
+  hours
     .filter(({ subject }) => isVisitSubject(subject))
     .reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
 
@@ -173,6 +178,7 @@ export const make = (
       isCounted: Effect.unsafeMakeLatch(),
       sequence: 0,
       batch: Option.none(),
+      open: [],
       classified: 0,
       isFailing: false
     }))
@@ -281,39 +287,72 @@ export const make = (
           writer: lane.writer,
           sequence: ++lane.sequence,
           at,
-          hours: lane.tally.take(batchCountsMax)
+          hours: (lane.open = lane.tally.take(batchCountsMax))
         }))
         lane.batch = Option.some(batch)
         return batch
       })
 
-    /** The batch is written, or given up. */
-    const isDone = (lane: Lane, batch: VisitBatch) =>
+    /** Of the lane's batch these hours are left. */
+    const leaveOpen = (lane: Lane, open: ReadonlyArray<HourCount>) => {
+      lane.classified -= visitsIn(lane.open) - visitsIn(open)
+      lane.open = open
+      showWaiting()
+    }
+
+    /** The batch is written, given up, or handed over. */
+    const end = (lane: Lane) => {
+      leaveOpen(lane, [])
+      lane.batch = Option.none()
+      if (lane.tally.counts === 0) lane.isCounted.unsafeClose()
+    }
+
+    const laneOf = ({ subject }: HourCount): Lane =>
+      lanes[isLinkSubject(subject) ? places.laneOf(linkOfSubject(subject).key) : places.laneOfName(subject)]!
+
+    /** Whether hours that a batch leaves open belong to other lanes by now, which can have them: their buckets have begun to move, or have moved, since they were counted. */
+    const areOfOthers = (lane: Lane, error: StorageError) =>
+      error instanceof Unwritten && error.applied === "no" && error.open.some((hour) => laneOf(hour) !== lane)
+
+    const handOver = (lane: Lane) =>
       Effect.sync(() => {
-        lane.classified -= visitsIn(batch)
-        lane.batch = Option.none()
-        if (lane.tally.counts === 0) lane.isCounted.unsafeClose()
-        showWaiting()
+        for (const hour of lane.open) {
+          const other = laneOf(hour)
+          other.tally.put(hour)
+          other.classified += visitsIn([hour])
+          other.isCounted.unsafeOpen()
+        }
+        end(lane)
       })
 
     const writeSome = Effect.fnUntraced(function* (lane: Lane) {
       const batch = yield* nextBatch(lane)
-      const giveUp = (reason: Reason) => Effect.sync(() => shed(reason, visitsIn(batch)))
+      let isForOthers = false
+      const giveUp = (reason: Reason) =>
+        Effect.sync(() => {
+          shed(reason, visitsIn(lane.open))
+          end(lane)
+        })
       yield* store.write(batch).pipe(
         Effect.tapBoth({
-          onFailure: ({ message }) => {
+          onFailure: (error) => {
             lane.isFailing = true
-            return Effect.logWarning(`Visits wait to be written: ${message}`)
+            if (error instanceof Unwritten) leaveOpen(lane, error.open)
+            isForOthers = areOfOthers(lane, error)
+            return Effect.logWarning(`Visits wait to be written: ${error.message}`)
           },
-          onSuccess: () => Effect.sync(() => void (lane.isFailing = false))
+          onSuccess: () =>
+            Effect.sync(() => {
+              lane.isFailing = false
+              end(lane)
+            })
         }),
-        Effect.retry(RetrySchedule.patient),
-        Effect.catchAll(() => giveUp("unwritten")),
+        Effect.retry({ schedule: RetrySchedule.patient, until: () => isForOthers }),
+        Effect.catchAll(() => (isForOthers ? handOver(lane) : giveUp("unwritten"))),
         Effect.catchAllDefect((defect) =>
           Effect.zipRight(giveUp("broken"), Effect.logError("Visits cannot be written", Cause.die(defect)))
         )
       )
-      yield* isDone(lane, batch)
     })
 
     const classifying = Effect.gen(function* () {
@@ -342,10 +381,12 @@ export const make = (
       lanes,
       (lane) =>
         Effect.gen(function* () {
-          while (ring.size > 0 || !isIdle(lane)) {
+          // Others can hand some over to it.
+          while (ring.size > 0 || !lanes.every(isIdle)) {
             yield* classifySome
             if (!isIdle(lane)) yield* writeSome(lane)
             else if (ring.size > 0) yield* Effect.sleep(Duration.millis(1))
+            else if (!lanes.every(isIdle)) yield* Effect.sleep(classifyEvery)
           }
         }),
       { concurrency: "unbounded", discard: true }

@@ -9,16 +9,19 @@ import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/sim/stores/AccountStoreMemory.ts"
 import { AuditLog } from "../../src/storage/accounts/AuditLog.ts"
 import * as AuditLogMemory from "../support/memory/AuditLogMemory.ts"
-import { keyOf, userOf } from "../support/SomeWebhooks.ts"
+import { keyOf, userOf } from "../support/samples/SomeWebhooks.ts"
 
 /** Accounts over a store of their own. Its clock is the test's. */
-const layer = Accounts.layer.pipe(
-  Layer.provideMerge(Sessions.layer({ idle: Duration.hours(24) })),
-  Layer.provide(AuditLogMemory.layer),
-  Layer.provideMerge(AccountStoreMemory.layer),
-  Layer.provideMerge(Passwords.layer),
-  Layer.provide(Layer.succeed(AdminKey, { digest: "0".repeat(64), drawn: Option.none() }))
-)
+const layerOver = (passwords: Layer.Layer<Passwords.Passwords>) =>
+  Accounts.layer.pipe(
+    Layer.provideMerge(Sessions.layer({ idle: Duration.hours(24) })),
+    Layer.provide(AuditLogMemory.layer),
+    Layer.provideMerge(AccountStoreMemory.layer),
+    Layer.provideMerge(passwords),
+    Layer.provide(Layer.succeed(AdminKey, { digest: "0".repeat(64), drawn: Option.none() }))
+  )
+
+const layer = layerOver(Passwords.layer)
 
 const doer = stranger(null)
 
@@ -68,6 +71,32 @@ describe("a password", () => {
       expect(yield* store.keysOf(id)).toEqual([])
     }).pipe(Effect.provide(layer))
   )
+
+  it.effect("that was set while its user changed the one before stays", () => {
+    let meanwhile: Effect.Effect<unknown, unknown> = Effect.void
+    /** The one before has been verified by then, and the next is not set. */
+    const passwords = Effect.map(Passwords.make, ({ hash, ...others }) => ({
+      ...others,
+      hash: (...asked: Parameters<typeof hash>) => {
+        const first = meanwhile
+        meanwhile = Effect.void
+        return Effect.zipRight(Effect.ignore(first), hash(...asked))
+      }
+    }))
+    return Effect.gen(function* () {
+      const { email, id } = yield* userWith("the one before")
+      const { changePassword, setPassword } = yield* Accounts.Accounts
+      meanwhile = setPassword(email, Redacted.make("kq7 vd2 xw9 zz1"), doer, given)
+      const change = {
+        current: Redacted.make("the one before"),
+        password: Redacted.make("kq7 vd2 xw9 zz2"),
+        revokesKeys: true
+      }
+      expect(yield* changePassword(id, change, client)).toBeNull()
+      expect(yield* (yield* AccountStore).sessionsOf(id)).toEqual([])
+      expect(yield* signsIn(email, "kq7 vd2 xw9 zz1")).toBe(true)
+    }).pipe(Effect.provide(layerOver(Layer.effect(Passwords.Passwords, passwords))))
+  })
 
   it.effect("signs in however a keyboard writes it, and to its last character", () =>
     Effect.gen(function* () {

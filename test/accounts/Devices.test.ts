@@ -4,7 +4,7 @@ import * as Devices from "../../src/accounts/Devices.ts"
 import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/sim/stores/AccountStoreMemory.ts"
-import { userOf } from "../support/SomeWebhooks.ts"
+import { userOf } from "../support/samples/SomeWebhooks.ts"
 import { testHash } from "../support/TestHash.ts"
 
 describe("a device at which a user has signed in", () => {

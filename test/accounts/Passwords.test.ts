@@ -31,12 +31,14 @@ describe("passwords", () => {
       const cost = (against: string | null) =>
         Effect.gen(function* () {
           const before = process.cpuUsage()
-          for (let turn = 0; turn < 5; turn++) expect(yield* verify(against, secret)).toBe(against !== null)
+          for (let turn = 0; turn < 2; turn++) expect(yield* verify(against, secret)).toBe(against !== null)
           const { system, user } = process.cpuUsage(before)
           return system + user
         })
-      const [known, nobody] = [yield* cost(stored), yield* cost(null)]
-      expect(nobody).toBeGreaterThan(known / 2)
+      // What else this process does at the time only adds to a cost.
+      const costs = yield* Effect.forEach([1, 2, 3], () => Effect.all([cost(stored), cost(null)]))
+      const least = (which: 0 | 1) => Math.min(...costs.map((pair) => pair[which]))
+      expect(least(1)).toBeGreaterThan(least(0) / 2)
     })
   )
 

@@ -46,7 +46,7 @@ const guesses: Readonly<
 > = {
   "signing in to an account": [10, (quotas) => quotas.logIn(client, "ada@example.com", null)],
   "signing in and up": [30, (quotas) => quotas.attempt(client)],
-  "giving one's password again": [10, (quotas) => quotas.confirm("usr_a")],
+  "giving one's password again": [10, (quotas) => quotas.confirm("ses_a")],
   "a link's password": [30, (quotas) => quotas.unlock(client, "key")],
   "a webhook's challenge": [10, (quotas) => quotas.challenge("usr_a", "example.com")]
 }
@@ -97,6 +97,24 @@ for (const [what, [limit, ask]] of Object.entries(guesses)) {
     )
   })
 }
+
+describe("giving one's password again", () => {
+  it.scoped("is possible 100 times in an hour at most, in one session", () =>
+    Effect.gen(function* () {
+      const { quotas } = yield* start
+      let allowed = 0
+      for (let minute = 0; minute < 60; minute++) {
+        for (let n = 0; n < 10; n++) {
+          const standing = yield* quotas.confirm("ses_a")
+          if (standing?.isAllowed === true) allowed++
+        }
+        yield* TestClock.adjust("1 minutes")
+      }
+      expect(allowed).toBeGreaterThanOrEqual(50)
+      expect(allowed).toBeLessThanOrEqual(100)
+    })
+  )
+})
 
 describe("signing in to one account", () => {
   const email = "ada@example.com"

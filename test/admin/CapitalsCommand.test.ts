@@ -10,7 +10,7 @@ import * as DomainStoreMemory from "../../src/sim/stores/DomainStoreMemory.ts"
 import * as LinkStoreMemory from "../../src/sim/stores/LinkStoreMemory.ts"
 import { DomainStore } from "../../src/storage/domains/DomainStore.ts"
 import { LinkStore } from "../../src/storage/links/LinkStore.ts"
-import { linkOf } from "../support/SomeLinks.ts"
+import { linkOf } from "../support/samples/SomeLinks.ts"
 
 const layer = Layer.mergeAll(DomainStoreMemory.layer, LinkStoreMemory.layer, NodeContext.layer)
 

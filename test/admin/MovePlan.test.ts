@@ -2,7 +2,7 @@ import { Either, FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
 import { chosen, even, parseBuckets } from "../../src/admin/MovePlan.ts"
 import { bucketCount } from "../../src/keys/Buckets.ts"
-import type { Move, Place } from "../../src/storage/links/BucketPlacement.ts"
+import type { Move, Place } from "../../src/storage/links/buckets/BucketPlacement.ts"
 
 const placesOf = (homes: ReadonlyArray<number>): ReadonlyArray<Place> =>
   homes.map((home) => ({ home, movingTo: null }))

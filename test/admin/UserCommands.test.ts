@@ -11,8 +11,8 @@ import * as AuditLogMemory from "../support/memory/AuditLogMemory.ts"
 import { LinkRemovals } from "../../src/storage/links/LinkRemovals.ts"
 import * as LinkRemovalsMemory from "../support/memory/LinkRemovalsMemory.ts"
 import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
-import { linkOf } from "../support/SomeLinks.ts"
-import { keyOf, userOf } from "../support/SomeWebhooks.ts"
+import { linkOf } from "../support/samples/SomeLinks.ts"
+import { keyOf, userOf } from "../support/samples/SomeWebhooks.ts"
 
 const rows = new Map<string, Link>()
 

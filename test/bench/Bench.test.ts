@@ -8,7 +8,7 @@ import { keyOf } from "../../bench/Links.ts"
 import { inserted, markdown, summary, told } from "../../bench/Report.ts"
 import { median, plainRow } from "../../bench/Rounds.ts"
 import { run, type Variables } from "../e2e/Program.ts"
-import { describePostgres } from "../support/services/Postgres.ts"
+import { describePostgres } from "../support/services/postgres/Postgres.ts"
 
 const server = inject("postgres")
 

@@ -34,8 +34,8 @@ const meet = async (session: Session, context: BrowserContext): Promise<void> =>
 
 const asPage = { headers: { "sec-fetch-site": "same-origin" } }
 
-/** Signs the administrator in with the password that was drawn, and chooses another one, by the API. */
-const setPassword = async (session: Session): Promise<void> => {
+/** Signs the administrator in with the password that was drawn, and chooses another one, by the API; gives the browser in which they are signed in. */
+const setPassword = async (session: Session): Promise<BrowserContext> => {
   const { drawn, password } = session
   const context = await newContext(session)
   const signedIn = await context.request.post("/api/v1/session", {
@@ -48,17 +48,17 @@ const setPassword = async (session: Session): Promise<void> => {
     data: { currentPassword: drawn, password }
   })
   expect(changed.status()).toBe(204)
-  await meet(session, context)
+  return context
 }
 
 /**
  * Starts the service for the tests of a file, and gives what declares a test. Without a browser on this machine, and no way to get one, nothing of this can be
- * tested. `CI=true` does not let that pass. `begin` chooses the administrator's password.
+ * tested. `CI=true` does not let that pass. `begin` chooses the administrator's password, and gives the browser in which they are signed in.
  */
 export const inBrowserOf = (
   what: string,
   settings: Readonly<Record<string, string>> = {},
-  begin: (session: Session) => Promise<void> = setPassword
+  begin: (session: Session) => Promise<BrowserContext> = setPassword
 ) => {
   let session: Session | undefined
   beforeAll(async () => {
@@ -67,7 +67,7 @@ export const inBrowserOf = (
       process.stderr.write(`${what} not tested: ${error.message}\n`)
       return undefined
     })
-    if (session !== undefined) await begin(session)
+    if (session !== undefined) await meet(session, await begin(session))
   }, 660_000)
   afterAll(() => session?.close())
   return (title: string, test: (session: Session) => Promise<void>) =>

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Page } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { afterAll, describe, expect } from "vitest"
 import { mmdb } from "../support/Mmdb.ts"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn, visitCounted } from "./InBrowser.ts"
@@ -200,6 +200,20 @@ describe("the list of links", () => {
   })
 
   inBrowser("tags and deletes those that were chosen, in their order", async (session) => {
+    // These go while the others are looked at: it takes 8 s.
+    await createMany(session, numbered("leaving", 4))
+    const leaving = await signedIn(session, "/app/links?q=leaving-")
+    const deleted: Array<string> = []
+    leaving.on("request", (request) => {
+      if (request.method() === "DELETE") deleted.push(request.url().split("/").at(-1)!)
+    })
+    await expect.poll(() => keysOn(leaving)).toHaveLength(4)
+    const gone = await keysOn(leaving)
+    await leaving.getByLabel("Choose all on this page").check()
+    await leaving
+      .getByRole("region", { name: "Chosen links" })
+      .getByRole("button", { name: "Delete" })
+      .click()
     for (const look of looks) {
       const tag = `chosen-${looks.indexOf(look)}`
       await createMany(session, numbered(tag, 4))
@@ -221,7 +235,7 @@ describe("the list of links", () => {
       const dialog = page.getByRole("dialog")
       await dialog.getByLabel("Add").fill("new one, other")
       await dialog.getByRole("button", { name: tag, exact: true }).click()
-      await expectSoundInBothThemes(page, `tags of chosen links ${look.viewport.width}`)
+      await expectSoundInBothThemes(page, `tags of chosen links ${look.viewport.width}`, "dialog")
       await dialog.getByRole("button", { name: "Save" }).click()
       await dialog.waitFor({ state: "detached" })
       const chosen = keys.filter((_, index) => index !== 2)
@@ -260,17 +274,8 @@ describe("the list of links", () => {
       await expect.poll(() => keysOn(page)).toEqual(keys)
       await page.close()
     }
-    const page = await signedIn(session, "/app/links?q=chosen-0-")
-    const deleted: Array<string> = []
-    page.on("request", (request) => {
-      if (request.method() === "DELETE") deleted.push(request.url().split("/").at(-1)!)
-    })
-    await expect.poll(() => keysOn(page)).toHaveLength(4)
-    const keys = await keysOn(page)
-    await page.getByLabel("Choose all on this page").check()
-    await page.getByRole("region", { name: "Chosen links" }).getByRole("button", { name: "Delete" }).click()
-    await expect.poll(() => deleted, { timeout: 20_000 }).toEqual(keys)
-    await page.close()
+    await expect.poll(() => deleted, { timeout: 20_000 }).toEqual(gone)
+    await leaving.close()
   })
 
   inBrowser(
@@ -375,7 +380,7 @@ describe("the edit of a link", () => {
       expect(await isInSight()).toBe(true)
       await dialog.getByText("Let search engines follow it").scrollIntoViewIfNeeded()
       expect(await isInSight()).toBe(true)
-      await expectSoundInBothThemes(page, `an edit ${look.viewport.width}`)
+      await expectSoundInBothThemes(page, `an edit ${look.viewport.width}`, "dialog")
 
       await dialog.getByLabel("Long URL").fill("nonsense://")
       await dialog.getByLabel("Visits at most").fill("0")
@@ -387,7 +392,7 @@ describe("the edit of a link", () => {
       await expect
         .poll(() => page.evaluate("document.activeElement.getAttribute('aria-invalid')"))
         .toBe("true")
-      await expectSoundInBothThemes(page, `an edit that was refused ${look.viewport.width}`)
+      await expectSoundInBothThemes(page, `an edit that was refused ${look.viewport.width}`, "dialog")
       await page.close()
     }
   })
@@ -446,13 +451,13 @@ describe("the edit of a link", () => {
         await asked.waitFor()
         const question = await dialog.innerHTML()
         if (!questions.has(question)) {
-          await expectSoundInBothThemes(page, `unsaved changes ${look.viewport.width}`)
+          await expectSoundInBothThemes(page, `unsaved changes ${look.viewport.width}`, "dialog")
           questions.add(question)
         }
         await keep.click()
         await asked.waitFor({ state: "detached" })
         expect(await dialog.getByLabel("Title").inputValue()).toBe("Not saved")
-        expect(new URL(page.url()).pathname).toBe("/app/links")
+        await page.waitForURL(/\/app\/links(?:\?|$)/)
       }
       await page.evaluate("history.back()")
       await dialog.getByRole("button", { name: "Discard them" }).click()
@@ -564,7 +569,7 @@ describe("the rules and variants of a link", () => {
       const dialog = await edit(page, "ruled")
       await dialog.getByText("Rules and variants").click()
       await group(page, "Rule 1").getByLabel("Countries", { exact: true }).waitFor()
-      await expectSoundInBothThemes(page, `rules of an edited link, ${look.viewport.width}`)
+      await expectSoundInBothThemes(page, `rules of an edited link, ${look.viewport.width}`, "dialog")
       await page.keyboard.press("Escape")
       await dialog.waitFor({ state: "detached" })
       await follow(page, "/app/links/ruled/stats")
@@ -584,6 +589,9 @@ describe("the rules and variants of a link", () => {
 })
 
 describe("statistics", () => {
+  /** A request for what is shown: before its answer the page shows what it showed before. */
+  const isStats = (request: Request) => /\/api\/.*\/stats\?/.test(request.url())
+
   inBrowser("have their time in the address, and the way back leads through it", async (session) => {
     await create(session, { url: "https://example.com/", alias: "ranged-one" })
     await fetch(`${session.base}/ranged-one?utm_campaign=spring`, { redirect: "manual" })
@@ -607,8 +615,10 @@ describe("statistics", () => {
       await page.goBack()
       await page.waitForURL(/range=year$/)
       await expect.poll(() => chosen.textContent()).toBe("A year")
+      const request = page.waitForRequest(isStats)
       await page.goBack()
       await expect.poll(() => chosen.textContent()).toBe("7 days")
+      await (await request).response()
       await page.locator(".uplot").waitFor()
       await expectSoundInBothThemes(page, `statistics of a week ${look.viewport.width}`)
 
@@ -664,8 +674,10 @@ describe("statistics", () => {
       expect(asked.filter((url) => !url.startsWith(session.base))).toEqual([])
       await page.getByRole("heading", { name: "Referrers" }).waitFor()
       expect(await page.getByText(/Ours|internal|Edit/).count()).toBe(0)
+      const request = page.waitForRequest(isStats)
       await page.getByRole("button", { name: "24 hours" }).click()
       await page.waitForURL(/range=day/)
+      await (await request).response()
       await page.locator(".uplot").waitFor()
       await expectSoundInBothThemes(page, `public statistics ${look.viewport.width}`)
       await page.goto("/app/links/closed-one/stats")

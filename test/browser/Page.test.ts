@@ -3,7 +3,7 @@ import jsQR from "jsqr"
 import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { describe, expect } from "vitest"
-import { create, inBrowserOf, looks, nameOf, row, visitCounted } from "./InBrowser.ts"
+import { create, inBrowserOf, looks, nameOf, row, signedIn, visitCounted } from "./InBrowser.ts"
 import { choosePassword, expectSound, follow, iconOf, newPage, type Session, signIn } from "./Session.ts"
 
 // The one file whose administrator chooses their password on the page, as everybody does after the first start.
@@ -33,8 +33,9 @@ describe("a newcomer", () => {
     await shorten(page, "example.com/a/long/address")
     const shortUrl = await page.getByTestId("short-url").getAttribute("href")
     expect(shortUrl).toMatch(new RegExp(`^${session.base}/[A-Za-z0-9]{7}$`))
-    await page.getByRole("button", { name: "Copy the short link" }).click()
-    await page.getByRole("button", { name: "Copied the short link" }).waitFor()
+    // It says so for 2 s.
+    const copied = page.getByRole("button", { name: "Copied the short link" }).waitFor()
+    await Promise.all([copied, page.getByRole("button", { name: "Copy the short link" }).click()])
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(shortUrl)
 
     await page.getByTestId("visits").getByText("0 visits").waitFor()
@@ -135,7 +136,7 @@ describe("a newcomer", () => {
     await page.keyboard.type("https://example.com/keys")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Your short link" }).waitFor()
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Your short link")
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Your short link")
     await page.context().close()
   })
 
@@ -208,8 +209,7 @@ describe("who is signed in", () => {
       tags: ["sale"]
     })
     await create(session, { url: "https://example.com/autumn", alias: "autumn", tags: ["sale"] })
-    const page = await newPage(session, "/app/links")
-    await signIn(page, session)
+    const page = await signedIn(session, "/app/links")
     await row(page, "autumn").waitFor()
     await page.getByLabel("Search in keys, URLs and titles").fill("SPRING")
     await row(page, "autumn").waitFor({ state: "detached" })
@@ -244,14 +244,13 @@ describe("who is signed in", () => {
     await remove()
     await page.goto("/")
     await expect.poll(() => statusOf(session, "spring"), { timeout: 15_000 }).toBe(410)
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("pages through links, and saves them all", async (session) => {
     const urls = Array.from({ length: 30 }, (_, index) => `https://example.com/paged/${index}`)
     for (const url of urls) await create(session, { url, tags: ["paged"] })
-    const page = await newPage(session, "/app/links?tag=paged")
-    await signIn(page, session)
+    const page = await signedIn(session, "/app/links?tag=paged")
     await expect.poll(() => page.locator("[data-key]").count()).toBe(25)
     await page.getByRole("button", { name: "Further" }).click()
     await expect.poll(() => page.locator("[data-key]").count()).toBe(5)
@@ -263,14 +262,13 @@ describe("who is signed in", () => {
     const lines = (await save(page, "CSV")).trim().split("\r\n")
     expect(lines[0]).toMatch(/^key,shortUrl,url,title,tags,/)
     expect(lines).toHaveLength(31)
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("imports 1,000 links from a file, and what cannot be made is named", async (session) => {
     const lines = Array.from({ length: 1_000 }, (_, n) => `old-${n},https://example.com/old/${n},Old ${n}`)
     const csv = `keyword,url,title\n${lines.join("\n")}\nno,not a URL,\nold-7,https://example.com/again,\n`
-    const page = await newPage(session, "/app/add")
-    await signIn(page, session)
+    const page = await signedIn(session, "/app/add")
     const file = { name: "yourls.csv", mimeType: "text/csv", buffer: Buffer.from(csv) }
     await page.locator("input[type=file]").setInputFiles(file)
     await page.getByRole("heading", { name: "YOURLS: 1,001 links" }).waitFor()
@@ -285,7 +283,7 @@ describe("who is signed in", () => {
     expect(headers.get("location")).toBe("https://example.com/old/999")
     await page.goto("/app/links?q=example.com/old/")
     expect((await save(page, "JSON")).trim().split("\n")).toHaveLength(1_000)
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("makes links of pasted lines", async (session) => {
@@ -313,8 +311,7 @@ describe("who is signed in", () => {
       return ((await answer.json()) as { readonly visits: number }).visits
     }
     await expect.poll(previewed, { timeout: 10_000 }).toBe(3)
-    const page = await newPage(session, "/app/links?q=seen")
-    await signIn(page, session)
+    const page = await signedIn(session, "/app/links?q=seen")
     await row(page, "seen").getByText("3", { exact: true }).waitFor()
     await row(page, "seen").getByRole("link", { name: "statistics of seen" }).click()
     await page.locator(".uplot").waitFor()
@@ -323,26 +320,26 @@ describe("who is signed in", () => {
     await page.getByText("Firefox").waitFor()
     await page.getByText("As a table").click()
     await page.getByRole("cell", { name: "3", exact: true }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("sees where they are signed in, and ends that elsewhere", async (session) => {
     const elsewhere = await newPage(session, "/app/links")
     await signIn(elsewhere, session)
-    const page = await newPage(session, "/app/account")
-    await signIn(page, session)
+    // The one in which other tests are signed in, too: theirs goes on.
+    const page = await signedIn(session, "/app/account")
     await page.getByText("This browser").waitFor()
     await expectSound(page, "the account")
     await page.getByRole("button", { name: "End all other sessions" }).click()
     await expect.poll(() => page.locator(".session").count()).toBe(1)
     await elsewhere.goto("/app/links")
     await elsewhere.getByRole("heading", { name: "Sign in" }).waitFor()
-    for (const one of [page, elsewhere]) await one.context().close()
+    await elsewhere.context().close()
+    await page.close()
   })
 
   inBrowser("makes an API key, sees it once, and revokes it", async (session) => {
-    const page = await newPage(session, "/app/keys")
-    await signIn(page, session)
+    const page = await signedIn(session, "/app/keys")
     await page.getByRole("button", { name: "New key" }).click()
     await page.getByLabel("Name").fill("my script")
     // As if the session had begun a while ago.
@@ -369,7 +366,7 @@ describe("who is signed in", () => {
     await page.getByRole("button", { name: "Revoke", exact: true }).click()
     await page.getByRole("heading", { name: "No keys yet" }).waitFor()
     await expect.poll(async () => (await list()).status, { timeout: 10_000 }).toBe(401)
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser(
@@ -383,8 +380,7 @@ describe("who is signed in", () => {
         body: JSON.stringify({ email, password })
       })
       expect(added.status).toBe(201)
-      const page = await newPage(session, "/app/users")
-      await signIn(page, session)
+      const page = await signedIn(session, "/app/users")
       await page.getByRole("link", { name: "Users", exact: true }).first().waitFor()
       await page.getByRole("button", { name: `Disable ${email}` }).click()
       await page.getByRole("button", { name: "Disable", exact: true }).click()
@@ -435,12 +431,12 @@ describe("who is signed in", () => {
       await page.getByRole("button", { name: `Make admin: ${email}` }).waitFor()
       await page.getByRole("button", { name: `Delete ${email}` }).click()
       await page.getByLabel("Delete all links of this user, too").check()
-      await expectSound(page, "the deletion of a user")
+      await expectSound(page, "the deletion of a user", { within: "dialog" })
       await page.getByRole("button", { name: "Delete", exact: true }).click()
       await page.getByText(`${email} is deleted.`).waitFor()
       await page.getByText(email, { exact: true }).waitFor({ state: "detached" })
       expect(await statusOf(session, "of-the-leaver")).toBe(410)
-      await page.context().close()
+      await page.close()
     }
   )
 
@@ -460,7 +456,7 @@ describe("who is signed in", () => {
     await page.getByRole("button", { name: "Delete this account" }).click()
     const confirm = page.getByRole("button", { name: "Delete my account" })
     expect(await confirm.isDisabled()).toBe(true)
-    await expectSound(page, "the deletion of one's account")
+    await expectSound(page, "the deletion of one's account", { within: "dialog" })
     await page.getByLabel("Your password").fill("not the password")
     await confirm.click()
     await page.getByText("The e-mail address or the password is wrong.").waitFor()
@@ -525,14 +521,12 @@ describe("every page", () => {
       await signIn(page, session)
       await page.locator("[data-key]").first().waitFor()
       await expectSound(page, `/app/links ${name}`)
-      await page.getByRole("button", { name: /^Edit/ }).first().click()
-      await expectSound(page, `the edit of a link ${name}`)
-      await page.keyboard.press("Escape")
       await page
         .getByRole("button", { name: /^Delete/ })
         .first()
         .click()
-      await expectSound(page, `the undo of a delete ${name}`)
+      // It stands for 8 s.
+      await expectSound(page, `the undo of a delete ${name}`, { within: ".toasts" })
       await page.getByRole("button", { name: "Undo" }).click()
       for (const [path, sign] of [
         ["/app/links?q=nothing-has-this", "Nothing found"],
@@ -579,6 +573,7 @@ describe("every page", () => {
         sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
       })
       await page.goto("/", { waitUntil: "networkidle" })
+      await page.evaluate("document.fonts.ready.then(() => {})")
       const icon = await page.request.get(await iconOf(page))
       expect(icon.status()).toBe(200)
       sizes.push(icon.body().then(({ length }) => length))

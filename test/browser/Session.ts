@@ -6,7 +6,7 @@ import { createRequire } from "node:module"
 import type { AxeResults, RunOptions } from "axe-core"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { expect } from "vitest"
-import { dataFolder, start } from "../e2e/Program.ts"
+import { migratedFolder, start } from "../e2e/Program.ts"
 import { freePort } from "../support/FreePort.ts"
 import { exercised } from "../support/services/Exercised.ts"
 import { launch } from "./Chromium.ts"
@@ -38,7 +38,7 @@ export const open = async (settings: Readonly<Record<string, string>> = {}): Pro
     const port = yield* freePort
     const program = yield* start({
       PORT: String(port),
-      DATA_DIR: yield* dataFolder,
+      DATA_DIR: settings["DATA_DIR"] ?? (yield* migratedFolder),
       SIGN_UP: "open",
       ...settings
     })
@@ -117,8 +117,8 @@ export const signIn = async (page: Page, { password }: Pick<Session, "password">
   await page.getByRole("button", { name: "Sign out" }).waitFor()
 }
 
-/** Signs the administrator in with the password that was drawn, and chooses another one. */
-export const choosePassword = async (session: Session): Promise<void> => {
+/** Signs the administrator in with the password that was drawn, and chooses another one; gives the browser in which they are signed in. */
+export const choosePassword = async (session: Session): Promise<BrowserContext> => {
   const { drawn = "", password } = session
   const page = await newPage(session, "/app/sign-in")
   await page.getByLabel("E-mail").fill("admin@localhost")
@@ -133,7 +133,8 @@ export const choosePassword = async (session: Session): Promise<void> => {
   await page.getByLabel("New password").fill(password)
   await page.getByRole("button", { name: "Change the password" }).click()
   await page.getByRole("heading", { name: "Links", exact: true }).waitFor()
-  await page.context().close()
+  await page.close()
+  return page.context()
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
@@ -175,7 +176,14 @@ export const faultsOf = async (
 /** What of a page is looked at: by these rules or by all, and in what matches `within` or in the whole. */
 type Part = Parameters<typeof faultsOf>[1]
 
-/** That the page is right: axe finds no fault, nothing is wider than the window, and the browser has not complained. */
+/** That nothing on the page is wider than the window, and the browser has not complained. */
+export const expectFits = async (page: Page, name: string): Promise<void> => {
+  const [needed, width] = await page.evaluate<[number, number]>(widths)
+  expect(needed, `${name} is wider than the window`).toBeLessThanOrEqual(width)
+  expect(complaints.get(page), name).toEqual([])
+}
+
+/** That the page is right: axe finds no fault, it fits, and the browser has not complained. */
 export const expectSound = async (page: Page, name: string, part: Part = {}): Promise<void> => {
   // Colours on their way are no colours to judge.
   await expect.poll(() => page.evaluate(settled), { timeout: wait_ms }).toBe(true)
@@ -184,9 +192,7 @@ export const expectSound = async (page: Page, name: string, part: Part = {}): Pr
     ({ help, id, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(" ")})`
   )
   expect(faults, name).toEqual([])
-  const [needed, width] = await page.evaluate<[number, number]>(widths)
-  expect(needed, `${name} is wider than the window`).toBeLessThanOrEqual(width)
-  expect(complaints.get(page), name).toEqual([])
+  await expectFits(page, name)
 }
 
 /** Whether the page is in its dark theme, where it is the system's. */

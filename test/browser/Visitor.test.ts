@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Gallery from "./Gallery.ts"
 import { create, inBrowserOf } from "./InBrowser.ts"
-import { expectSound, expectSoundInBothThemes, iconOf, newPage } from "./Session.ts"
+import { expectFits, expectSound, expectSoundInBothThemes, iconOf, newPage } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The pages of visitors are")
 let gallery: Gallery.Gallery
@@ -33,18 +33,20 @@ const focused = (page: Page) =>
     return [name, getComputedStyle(activeElement).outlineStyle !== "none"]
   })()`)
 
-const widths = [320, 390, 1280]
-
 describe("every page of a visitor", () => {
   inBrowser("is sound in both themes on phones and desktops", async (session) => {
     const page = await newPage(session, "about:blank", { baseURL: gallery.base })
     for (const name of Gallery.names) {
       await page.goto(`/styled/${name}`)
       expect(await page.locator("h1").count(), name).toBe(1)
-      for (const width of widths) {
-        await page.setViewportSize({ width, height: 700 })
-        await expectSoundInBothThemes(page, `${name} ${width}`)
-      }
+      const resize = (width: number) => page.setViewportSize({ width, height: 700 })
+      await resize(320)
+      await expectSoundInBothThemes(page, `${name} 320`)
+      // Laid out by the same rules, and in the same colours.
+      await resize(390)
+      await expectFits(page, `${name} 390`)
+      await resize(1280)
+      await expectSound(page, `${name} 1280`)
       for (const [colorScheme, colour] of [
         ["light", "rgb(238, 243, 239)"],
         ["dark", "rgb(12, 19, 17)"]
@@ -109,11 +111,11 @@ describe("a visitor", () => {
     await create(session, { url: there.url, alias: "keyboard", password: "open sesame", forwardQuery: true })
     const page = await newPage(session, "/keyboard?from=here", { javaScriptEnabled: false })
     expect(await page.title()).toBe("Password needed · Linkmint")
-    expect(await focused(page)).toEqual(["password", true])
+    await expect.poll(() => focused(page)).toEqual(["password", true])
     await page.keyboard.type("wrong")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Wrong password" }).waitFor()
-    expect(await focused(page)).toEqual(["password", true])
+    await expect.poll(() => focused(page)).toEqual(["password", true])
     const field = page.getByLabel("Password", { exact: true })
     expect(await field.getAttribute("aria-invalid")).toBe("true")
     const note = await field.getAttribute("aria-describedby")
@@ -169,6 +171,7 @@ describe("a visitor", () => {
       page.on("requestfinished", (request) => loaded.push(new URL(request.url()).pathname))
       const load = async (path: string) => {
         await page.goto(path, { waitUntil: "networkidle" })
+        await page.evaluate("document.fonts.ready.then(() => {})")
         // Without it a browser with windows would ask for /favicon.ico, and so look for one more link that is not there.
         const icon = new URL(await iconOf(page))
         expect((await page.request.get(icon.href)).status()).toBe(200)

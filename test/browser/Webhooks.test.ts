@@ -98,7 +98,7 @@ describe("the page of webhooks", () => {
       await page.getByText("Nothing waits").waitFor()
       await expectSoundInBothThemes(page, `webhooks ${look.viewport.width}`)
       await page.getByRole("button", { name: "New webhook" }).click()
-      await expectSoundInBothThemes(page, `a new webhook ${look.viewport.width}`)
+      await expectSoundInBothThemes(page, `a new webhook ${look.viewport.width}`, "dialog")
       await page.keyboard.press("Escape")
       await page.getByRole("link", { name: "0 dead letters of 127.0.0.1:9" }).click()
       await page.getByText("3 events").waitFor()

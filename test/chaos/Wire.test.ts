@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Wire from "../../chaos/Wire.ts"
-import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../support/services/postgres/Postgres.ts"
 
 const clientOf = (url: URL) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 })), (context) =>

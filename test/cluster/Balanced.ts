@@ -154,4 +154,7 @@ export const describeWith = async (
 
 /** Waits until a check holds; how long that may take is up to the test's own limit. */
 export const until = (check: Effect.Effect<boolean>): Effect.Effect<void> =>
-  check.pipe(Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("5 millis") }), Effect.asVoid)
+  check.pipe(
+    Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("100 millis") }),
+    Effect.asVoid
+  )

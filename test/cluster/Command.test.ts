@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { promisify } from "node:util"
+import { isDeepStrictEqual, promisify } from "node:util"
 import { describe } from "vitest"
 import { type Arguments, parse } from "../../cluster/Arguments.ts"
 import { type Member, type Running, programs } from "../../cluster/Cluster.ts"
@@ -93,7 +93,10 @@ interface Started {
 const { BASE_URL: _, ...environment } = process.env
 
 /** Runs the command as a person would, and waits until it says that all is up. What the test leaves is killed. */
-const started = (...args: ReadonlyArray<string>): Effect.Effect<Started, never, Scope.Scope> =>
+const started = (
+  args: ReadonlyArray<string>,
+  settings: NodeJS.ProcessEnv = {}
+): Effect.Effect<Started, never, Scope.Scope> =>
   Effect.gen(function* () {
     let said = ""
     let printed = ""
@@ -101,7 +104,7 @@ const started = (...args: ReadonlyArray<string>): Effect.Effect<Started, never, 
       Effect.sync(() =>
         spawn("npm", ["run", "--silent", "cluster", "--", "--port", "0", "--json", ...args], {
           cwd: inRepository("."),
-          env: environment,
+          env: { ...environment, ...settings },
           stdio: ["ignore", "pipe", "pipe"]
         })
       ),
@@ -206,7 +209,7 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
     "serves links through HAProxy, goes on when a node is killed, and leaves nothing when it is stopped",
     () =>
       Effect.gen(function* () {
-        const running = yield* started("--nodes", "3", "--pools", "2", "--http-nodes", "1")
+        const running = yield* started(["--nodes", "3", "--pools", "2", "--http-nodes", "1"])
         const { cluster } = running
         expect(cluster.nodes.map(({ name, role }) => `${name} ${role}`)).toEqual([
           "node-1 all",
@@ -270,12 +273,12 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
         chmodSync(parent, 0o711)
         const dir = join(parent, "data")
         const args = ["--nodes", "1", "--pools", "1", "--dir", dir, "--restart"]
-        const first = yield* started(...args)
+        const first = yield* started(args)
         const { key } = yield* created(first.cluster)
         process.kill(first.cluster.pid, "SIGKILL")
         yield* until(Effect.sync(() => !members(first.cluster).some(({ pid }) => isAlive(pid))))
 
-        const second = yield* started(...args)
+        const second = yield* started(args)
         expect(second.cluster.adminKey).toBe(first.cluster.adminKey)
         expect(yield* redirect(second.cluster, key)).toBe(302)
         process.kill(second.cluster.nodes[0]!.pid, "SIGKILL")
@@ -296,7 +299,9 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
     "puts a replica in a dead primary's place, where Sentinels and Patroni watch, and leaves nothing after kill -9",
     () =>
       Effect.gen(function* () {
-        const running = yield* started("--nodes", "1", "--pools", "1", "--sentinel", "--standby", "sync")
+        const running = yield* started(["--nodes", "1", "--pools", "1", "--sentinel", "--standby", "sync"], {
+          BUFFER_CAPACITY: "64"
+        })
         const { cluster } = running
         expect(cluster.sentinels).toHaveLength(3)
         yield* created(cluster)
@@ -306,9 +311,9 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
           until(Effect.sync(() => sentinelLog().includes("+switch-master pool-1")))
         )
         expect(Duration.toSeconds(failover)).toBeLessThan(15)
-        // More than a node has in its own buffer: these keys come from the new primary.
+        // More than the node has in its own buffer: these keys come from the new primary.
         const statuses = yield* Effect.forEach(
-          Array(600).keys(),
+          Array(150).keys(),
           () => Effect.map(create(cluster), ({ status }) => status),
           { concurrency: 8 }
         )
@@ -321,9 +326,11 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
         const [standby] = yield* Effect.promise(() => serversAs(cluster, "synchronous"))
         const standbyPid = Patroni.postmasterOf(cluster.folder, standby!)
         process.kill(Patroni.postmasterOf(cluster.folder, primary!), "SIGKILL")
+        // A session of the dead one may answer a last create before it sees that its server is gone. Of the dead one nothing is read: its Patroni recovers it meanwhile, or makes its data again.
+        yield* until(
+          Effect.promise(async () => isDeepStrictEqual(await serversAs(cluster, "primary"), [standby]))
+        )
         yield* until(Effect.map(create(cluster), ({ status }) => status === 201))
-        // Of the dead one nothing is read: its Patroni recovers it meanwhile, or makes its data again.
-        expect(yield* Effect.promise(() => serversAs(cluster, "primary"))).toEqual([standby])
         expect(Patroni.postmasterOf(cluster.folder, standby!)).toBe(standbyPid)
         expect(yield* redirect(cluster, key)).toBe(302)
 

@@ -3,11 +3,11 @@ import { Effect, type Scope } from "effect"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { describe } from "vitest"
 import { inRepository } from "../../cluster/Repository.ts"
+import { freePort } from "../support/FreePort.ts"
 import { run } from "../support/services/Command.ts"
 import { temporaryFolder } from "../support/services/OwnServer.ts"
 import type { Unavailable } from "../support/services/Service.ts"
@@ -103,14 +103,6 @@ const build: Effect.Effect<string, Unavailable, Scope.Scope> = Effect.gen(functi
   return join(root, "app")
 })
 
-const freePort = async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === "object" && address !== null ? String(address.port) : "0"
-}
-
 const environmentOf = (rest: string) =>
   Object.fromEntries(rest.split(" ").map((pair) => pair.split("=") as [string, string]))
 
@@ -164,7 +156,7 @@ describe("the Dockerfile", () => {
         expect(existsSync(join(app, "node_modules/typescript"))).toBe(false)
         expect(existsSync(join(app, "src"))).toBe(false)
 
-        const port = yield* Effect.promise(freePort)
+        const port = String(yield* freePort)
         const env = {
           ...environmentOf(valueOf("ENV")),
           PATH: process.env["PATH"],
@@ -172,17 +164,17 @@ describe("the Dockerfile", () => {
           HOST: "127.0.0.1",
           DATA_DIR: join(app, "../data")
         }
-        const [node, ...args] = JSON.parse(valueOf("ENTRYPOINT")) as [string, ...Array<string>]
-        const server = yield* Effect.acquireRelease(
-          Effect.sync(() => spawn(node, args, { cwd: app, env, stdio: ["ignore", "pipe", "inherit"] })),
-          (child) => Effect.sync(() => child.kill("SIGKILL"))
-        )
         const health = JSON.parse(/CMD (\[.*)$/.exec(valueOf("HEALTHCHECK"))![1]!) as [
           string,
           ...Array<string>
         ]
         const check = Effect.tryPromise(() => promisify(execFile)(health[0], health.slice(1), { env }))
         yield* Effect.flip(check)
+        const [node, ...args] = JSON.parse(valueOf("ENTRYPOINT")) as [string, ...Array<string>]
+        const server = yield* Effect.acquireRelease(
+          Effect.sync(() => spawn(node, args, { cwd: app, env, stdio: ["ignore", "pipe", "inherit"] })),
+          (child) => Effect.sync(() => child.kill("SIGKILL"))
+        )
         yield* Effect.promise(() => once(server.stdout, "data"))
         yield* check
         const created = yield* Effect.promise(() =>

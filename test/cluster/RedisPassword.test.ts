@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect } from "vitest"
 import { inRepository } from "../../cluster/Repository.ts"
-import { describeRedis } from "../support/services/Redis.ts"
+import { describeRedis } from "../support/services/redis/Redis.ts"
 import { freePorts } from "../support/FreePort.ts"
 
 const cli = (port: number, password: string, ...command: ReadonlyArray<string>) =>

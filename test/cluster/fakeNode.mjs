@@ -11,13 +11,13 @@ process.on("SIGTERM", () => {
   isReady = false
 })
 
-const die = () => process.kill(process.pid, "SIGKILL")
-
 const faults = {
-  die: () => die(),
+  // As the client sees a death.
+  close: (response) => response.socket.destroy(),
+  die: () => process.kill(process.pid, "SIGKILL"),
   half: (response) => {
     response.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n")
-    setTimeout(die, 50)
+    setTimeout(() => response.socket.destroy(), 50)
   },
   hang: () => {},
   junk: (response) => response.socket.end("This is not HTTP.\r\n\r\n"),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync } from "node:fs"
-import { agent, type Request, send } from "../support/HttpClient.ts"
+import { agent, type Request, send } from "../support/http/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
-import { describeRedis, serverUrl } from "../support/services/Redis.ts"
+import { describePostgres, freshDatabase } from "../support/services/postgres/Postgres.ts"
+import { describeRedis, serverUrl } from "../support/services/redis/Redis.ts"
 import { ADMIN_API_KEY } from "./ClusterNodes.ts"
 import { place, run, start, type Variables } from "./Program.ts"
 

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { agent, jsonOf, send } from "../support/HttpClient.ts"
+import { agent, jsonOf, send } from "../support/http/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
 import { migratedFolder, start } from "./Program.ts"
 

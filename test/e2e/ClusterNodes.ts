@@ -1,9 +1,9 @@
 // Nodes of a cluster over real PostgreSQL and Redis, as processes that can be stopped and killed.
 
 import { Effect, Scope } from "effect"
-import { agent, type Answer, type NoAnswer, type Request, send } from "../support/HttpClient.ts"
+import { agent, type Answer, type NoAnswer, type Request, send } from "../support/http/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { serverUrl } from "../support/services/Redis.ts"
+import { serverUrl } from "../support/services/redis/Redis.ts"
 import { migratedDatabase } from "../support/Stores.ts"
 import { type Ending, type Program, start, type Variables } from "./Program.ts"
 

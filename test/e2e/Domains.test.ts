@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { jsonOf } from "../support/HttpClient.ts"
+import { jsonOf } from "../support/http/HttpClient.ts"
 import { asAdmin, type ClusterNode, freshStores, startNode } from "./ClusterNodes.ts"
 import { inDatabase, knows, verified } from "./FurtherDomains.ts"
 

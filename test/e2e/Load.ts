@@ -2,7 +2,7 @@
 
 import { Effect } from "effect"
 import type { Agent } from "node:http"
-import { send } from "../support/HttpClient.ts"
+import { send } from "../support/http/HttpClient.ts"
 
 /** What the clients were told. */
 export interface Told {

@@ -2,8 +2,8 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { describe } from "vitest"
 import * as LinkDatabases from "../../src/storage/homes/LinkDatabases.ts"
-import { hasPrograms } from "../support/services/PostgresPair.ts"
-import { type LogicalServer, sharedLogicalServer } from "../support/services/PostgresLogical.ts"
+import { hasPrograms } from "../support/services/postgres/PostgresPair.ts"
+import { sharedLogicalServer } from "../support/services/postgres/PostgresLogical.ts"
 import {
   contents,
   type Databases,
@@ -34,13 +34,13 @@ const asOfDeployment = (all: Databases) =>
   )
 
 ;(hasPrograms ? describe : describe.skip)("admin move-buckets", () => {
-  const servers: ReadonlyArray<Effect.Effect<LogicalServer>> = [sharedLogicalServer(), sharedLogicalServer()]
+  const server = sharedLogicalServer()
 
   it.scopedLive(
-    "spreads links evenly over databases on two servers, goes on after a kill, and moves them back",
+    "spreads links evenly over databases, goes on after a kill, and moves them back",
     () =>
       Effect.gen(function* () {
-        const all = yield* databasesOn(yield* Effect.all(servers), 3)
+        const all = yield* databasesOn(yield* server, 3)
         yield* asOfDeployment(all)
         yield* fill(all, someKeys(2_000))
         yield* all.get(0)!.sql`ANALYZE`
@@ -92,7 +92,7 @@ const asOfDeployment = (all: Databases) =>
     "is refused with what is wrong",
     () =>
       Effect.gen(function* () {
-        const all = yield* databasesOn([yield* servers[0]!], 3)
+        const all = yield* databasesOn(yield* server, 3)
         const [first, second, third] = [...all.values()].map(({ sql }) => sql)
         const [one, ...others] = [...all.values()].map(({ url }) => Redacted.value(url))
         const settings = { DATABASE_URL: one!, LINK_DATABASE_URLS: others.join(",") }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { agent, jsonOf, keyOf, send } from "../support/HttpClient.ts"
+import { agent, jsonOf, keyOf, send } from "../support/http/HttpClient.ts"
 import { place, type Program, ready, run } from "./Program.ts"
 
 const ADMIN_API_KEY = "lm_the-key-of-this-test"

@@ -7,10 +7,10 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse as parseYaml } from "yaml"
-import { agent, jsonOf, send } from "../support/HttpClient.ts"
+import { agent, jsonOf, send } from "../support/http/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { labelsIn, metricsIn, samplesOf, selectorsIn } from "../support/MetricsText.ts"
-import { receiver } from "../support/Receiver.ts"
+import { labelsIn, metricsIn, samplesOf, selectorsIn } from "../support/http/MetricsText.ts"
+import { receiver } from "../support/http/Receiver.ts"
 import { migratedFolder, start } from "./Program.ts"
 
 const adminKey = "lm_the-administrator-of-operations"
@@ -111,7 +111,13 @@ const gather = Effect.gen(function* () {
 
   // Nobody can write: the create is answered 503, and the log tells why.
   const lock = new Database(join(folder, "linkmint.db"))
-  lock.exec("BEGIN EXCLUSIVE")
+  yield* Effect.try(() => lock.exec("BEGIN EXCLUSIVE")).pipe(
+    // The program may be writing.
+    Effect.retry({
+      while: ({ error }) => /locked/.test(String(error)),
+      schedule: Schedule.spaced("5 millis")
+    })
+  )
   const locked = yield* call("POST", "/api/v1/links", { url }, { "x-request-id": lockedId })
   lock.exec("ROLLBACK")
   lock.close()

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { agent, type Answer, keyOf, type Request, send } from "../support/HttpClient.ts"
+import { readFileSync } from "node:fs"
+import { agent, type Answer, keyOf, type Request, send } from "../support/http/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { valueOf } from "../support/MetricsText.ts"
-import { describePostgres } from "../support/services/Postgres.ts"
-import { describeRedis, serverUrl } from "../support/services/Redis.ts"
+import { valueOf } from "../support/http/MetricsText.ts"
+import { describePostgres } from "../support/services/postgres/Postgres.ts"
+import { describeRedis, serverUrl } from "../support/services/redis/Redis.ts"
 import { migratedDatabase } from "../support/Stores.ts"
 import { nodeOptions, type Program, ready, run, type Variables } from "./Program.ts"
 
@@ -28,6 +29,9 @@ const runs = (pid: number): boolean => {
     return false
   }
 }
+
+/** Whether a process has ended, and its parent does not know. */
+const isOver = (pid: number) => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
 
 const greetings = (program: Program) => program.output().match(/^Linkmint listens at /gm)?.length ?? 0
 
@@ -154,8 +158,14 @@ describeRedis("with Redis,", () =>
           )
 
           const { program } = yield* twoProcesses
-          // The program has a process group of its own.
+          // The program has a process group of its own. The process that started the others hears of it last, when they have ended.
+          program.signal("SIGSTOP")
           process.kill(-program.pid, "SIGINT")
+          yield* Effect.repeat(
+            Effect.sync(() => pidsOf(program).every(isOver)),
+            { until: (all) => all, schedule: soon }
+          )
+          program.signal("SIGCONT")
           expect(yield* program.ended).toEqual({ code: 0, signal: null })
           expect(program.output().match(/^Linkmint has stopped\.$/gm), program.output()).toHaveLength(3)
           expect(program.output()).not.toMatch(/started again/)

@@ -1,8 +1,9 @@
 import { expect, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Answer } from "../support/HttpClient.ts"
-import { describePostgres } from "../support/services/Postgres.ts"
-import { describeRedis } from "../support/services/Redis.ts"
+import { isDeepStrictEqual } from "node:util"
+import type { Answer } from "../support/http/HttpClient.ts"
+import { describePostgres } from "../support/services/postgres/Postgres.ts"
+import { describeRedis } from "../support/services/redis/Redis.ts"
 import { asAdmin, type ClusterNode, type JsonRequest, threeNodes } from "./ClusterNodes.ts"
 
 type Ask = (request: JsonRequest) => Effect.Effect<Answer>
@@ -12,14 +13,20 @@ const asking =
   (request) =>
     Effect.orDie(send(request))
 
-/** Three nodes of a cluster, as ways to ask each. */
-class Nodes extends Context.Tag("test/e2e/QuotaNodes")<Nodes, readonly [Ask, Ask, Ask]>() {
+/** Three nodes of a cluster: ways to ask each, and all that they printed. */
+class Nodes extends Context.Tag("test/e2e/QuotaNodes")<
+  Nodes,
+  { readonly asks: readonly [Ask, Ask, Ask]; readonly output: () => string }
+>() {
   static readonly layer = Layer.scoped(
     Nodes,
-    Effect.map(
-      threeNodes({ REDIRECTS_PER_DAY: "300", CREATES_PER_MINUTE: "300" }),
-      ([first, second, third]) => [asking(first), asking(second), asking(third)] as const
-    )
+    Effect.map(threeNodes({ REDIRECTS_PER_DAY: "300", CREATES_PER_MINUTE: "300" }), (nodes) => {
+      const [first, second, third] = nodes
+      return {
+        asks: [asking(first), asking(second), asking(third)] as const,
+        output: () => nodes.map(({ output }) => output()).join("\n")
+      }
+    })
   )
 }
 
@@ -53,6 +60,24 @@ const drain = (nodes: ReadonlyArray<Ask>, request: Parameters<Ask>[0], status: n
     return allowed
   })
 
+/** What can keep nodes from sharing a quota, though all is well with them: a store that was too late for one of them, as it says, or the end of the day. */
+const disturbances = ({ output }: typeof Nodes.Service) =>
+  Effect.map(Clock.currentTimeMillis, (now) => ({
+    unshared: output().match(/Quotas are not shared between nodes/g)?.length ?? 0,
+    day: Math.floor(now / 86_400_000)
+  }))
+
+/** Does something with a number, and again with others, three times at most, until nothing kept the nodes from sharing quotas meanwhile. */
+const undisturbed = <A>(nodes: typeof Nodes.Service, attempt: (number: number) => Effect.Effect<A>) =>
+  Effect.gen(function* () {
+    for (let number = 1; number <= 3; number++) {
+      const before = yield* disturbances(nodes)
+      const result = yield* attempt(number)
+      if (isDeepStrictEqual(yield* disturbances(nodes), before)) return result
+    }
+    return yield* Effect.dieMessage(`The nodes did not share quotas: ${nodes.output()}`)
+  })
+
 describeRedis("with Redis,", () =>
   describePostgres("three nodes", () =>
     layer(Nodes.layer, { excludeTestServices: true, timeout: 120_000 })((it) => {
@@ -61,18 +86,29 @@ describeRedis("with Redis,", () =>
         () =>
           Effect.gen(function* () {
             const nodes = yield* Nodes
-            const { headers } = yield* userKey(nodes[0], "ada@example.com")
+            const { asks } = nodes
             const json = { url: "https://example.com/" }
-            const begun = yield* Clock.currentTimeMillis
-            const created = yield* nodes[1]({ path: "/api/v1/links", headers, json })
-            expect(created.headers).toMatchObject({ "ratelimit-limit": "300" })
-
-            const redirects = yield* drain(nodes, { path: `/${field(created, "key")}` }, 302)
+            const redirects = yield* undisturbed(nodes, (number) =>
+              Effect.gen(function* () {
+                const { headers } = yield* userKey(asks[0], `ada-${number}@example.com`)
+                const created = yield* asks[1]({ path: "/api/v1/links", headers, json })
+                return yield* drain(asks, { path: `/${field(created, "key")}` }, 302)
+              })
+            )
             expect(redirects).toBeLessThanOrEqual(300)
             expect(redirects).toBeGreaterThanOrEqual(300 * 0.95)
 
-            const creates = 1 + (yield* drain(nodes, { path: "/api/v1/links", headers, json }, 201))
-            const flowedIn = (((yield* Clock.currentTimeMillis) - begun) / 60_000) * 300
+            const { begun, creates, ended } = yield* undisturbed(nodes, (number) =>
+              Effect.gen(function* () {
+                const { headers } = yield* userKey(asks[0], `eve-${number}@example.com`)
+                const begun = yield* Clock.currentTimeMillis
+                const created = yield* asks[1]({ path: "/api/v1/links", headers, json })
+                expect(created.headers).toMatchObject({ "ratelimit-limit": "300" })
+                const creates = 1 + (yield* drain(asks, { path: "/api/v1/links", headers, json }, 201))
+                return { begun, creates, ended: yield* Clock.currentTimeMillis }
+              })
+            )
+            const flowedIn = ((ended - begun) / 60_000) * 300
             expect(creates).toBeLessThanOrEqual((300 + flowedIn) * 1.05)
             expect(creates).toBeGreaterThanOrEqual(300 * 0.95)
           }),
@@ -83,7 +119,7 @@ describeRedis("with Redis,", () =>
         "all refuse a key within a second after one of them revoked it",
         () =>
           Effect.gen(function* () {
-            const nodes = yield* Nodes
+            const { asks: nodes } = yield* Nodes
             const { cookie, headers, id } = yield* userKey(nodes[0], "bea@example.com")
             const use = (ask: Ask) => ask({ path: "/api/v1/links/nothing", headers })
             for (const ask of nodes) expect((yield* use(ask)).status).toBe(404)

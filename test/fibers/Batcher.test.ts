@@ -228,9 +228,9 @@ describe("a batcher", () => {
       yield* Effect.async<void>((resume) => {
         // Each by a call of its own from the event loop, with all fibers gone on in between, as requests are read from their sockets.
         const ask = (question: number) => () => batcher.submitThen(question, () => {})
-        for (const question of [1, 2, 3]) setTimeout(ask(question), 5)
+        for (const question of [1, 2, 3]) setImmediate(ask(question))
         const look = () => (batches().length > 0 ? resume(Effect.void) : void setImmediate(look))
-        setTimeout(look, 5)
+        setImmediate(look)
       })
       expect(batches()).toEqual([[1, 2, 3]])
     })

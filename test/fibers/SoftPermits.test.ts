@@ -51,12 +51,26 @@ describe("soft permits", () => {
       yield* TestClock.adjust(patience)
       yield* others
       expect(begun).toEqual(["hangs", "b", "c"])
-      // All have left but the first: it is still the one that has the permit.
+      for (const name of ["b", "c", "hangs"]) leave(name)
+      for (const name of ["d", "e"]) enter(name)
+      expect(begun).toEqual(["hangs", "b", "c", "d"])
+    })
+  )
+
+  it.scoped("are held no longer than that by a call that hangs, so that it holds up others once", () =>
+    Effect.gen(function* () {
+      const { begun, enter, leave } = yield* calls
+      for (const name of ["hangs", "b"]) enter(name)
+      yield* others
+      yield* TestClock.adjust(patience)
+      yield* others
       leave("b")
-      leave("c")
-      enter("d")
-      expect(begun).toHaveLength(3)
+      for (const name of ["c", "d"]) enter(name)
+      expect(begun).toEqual(["hangs", "b", "c"])
+      // The permit that it had is not given back a second time.
       leave("hangs")
+      expect(begun).toEqual(["hangs", "b", "c"])
+      leave("c")
       expect(begun).toEqual(["hangs", "b", "c", "d"])
     })
   )

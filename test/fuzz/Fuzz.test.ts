@@ -6,7 +6,7 @@ import { parse } from "../../fuzz/Arguments.ts"
 import { livesOf } from "../../fuzz/Fuzz.ts"
 import type { Report } from "../../fuzz/Report.ts"
 import { run } from "../e2e/Program.ts"
-import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../support/services/postgres/Postgres.ts"
 
 /** The same requests each time, unless `TEST_SEED` says otherwise. */
 const seed = process.env["TEST_SEED"] ?? "1"

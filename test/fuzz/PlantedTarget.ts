@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import type { Lap } from "../../fuzz/Probe.ts"
 import type { Stored, Target } from "../../fuzz/Program.ts"
-import { agent } from "../support/HttpClient.ts"
-import type { Document } from "../support/OpenApi.ts"
+import { agent } from "../support/http/HttpClient.ts"
+import type { Document } from "../support/http/OpenApi.ts"
 
 const problem = {
   type: "object",

@@ -25,7 +25,7 @@ export const spawnChild = (
 ): Effect.Effect<Child, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync((): Child => {
-      const path = fileURLToPath(new URL(`children/${script}.js`, import.meta.url))
+      const path = fileURLToPath(new URL(`children/bundled/${script}.js`, import.meta.url))
       const process_ = spawn(process.execPath, [path, ...args], {
         stdio: ["ignore", "pipe", "pipe"]
       })

@@ -7,7 +7,7 @@ import type { KeyPool } from "../../src/storage/keys/KeyPool.ts"
 import type { KeyRangeStore } from "../../src/storage/keys/KeyRangeStore.ts"
 import type { KeyStock, PoolClaim } from "../../src/storage/keys/KeyStock.ts"
 import type { LinkStore } from "../../src/storage/links/LinkStore.ts"
-import { keys, numbered } from "./SomeKeys.ts"
+import { keys, numbered } from "./samples/SomeKeys.ts"
 import type { Player } from "./LikeMemory.ts"
 import { plainRow } from "./Plain.ts"
 

@@ -9,9 +9,9 @@ import * as LinkPorts from "../../src/storage/homes/LinkPorts.ts"
 import * as PlacementCache from "../../src/storage/homes/PlacementCache.ts"
 import { KeyStock } from "../../src/storage/keys/KeyStock.ts"
 import * as KeyStockSql from "../../src/storage/keys/KeyStockSql.ts"
-import type { BucketPlacement } from "../../src/storage/links/BucketPlacement.ts"
-import * as BucketPlacementSql from "../../src/storage/links/BucketPlacementSql.ts"
-import * as LinkEpoch from "../../src/storage/links/LinkEpoch.ts"
+import type { BucketPlacement } from "../../src/storage/links/buckets/BucketPlacement.ts"
+import * as BucketPlacementSql from "../../src/storage/links/buckets/BucketPlacementSql.ts"
+import * as LinkEpoch from "../../src/storage/links/buckets/LinkEpoch.ts"
 import { emptied, migratedDatabase, type Open, postgresAt } from "./Stores.ts"
 
 /** One client of all databases: a node. */

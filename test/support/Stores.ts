@@ -14,7 +14,7 @@ import type { ConnectionOptions } from "../../src/storage/sql/postgres/PrimaryPo
 import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
 import { folderInMemory } from "./MemoryFolder.ts"
 import { exercised } from "./services/Exercised.ts"
-import { copiesOf, describePostgres, freshDatabase } from "./services/Postgres.ts"
+import { copiesOf, describePostgres, freshDatabase } from "./services/postgres/Postgres.ts"
 
 /**
  * Opens an empty store, which goes with the scope. What it gives is run once for each client of the store: on

@@ -3,6 +3,7 @@
 import { layer as withLayer, type Vitest } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
 import { Clock, Context, Duration, Effect, Either, Layer, Logger, LogLevel, Option, Redacted } from "effect"
+import { fileURLToPath } from "node:url"
 import type { KnownCaller, Scope } from "../../src/accounts/Access.ts"
 import * as Accounts from "../../src/accounts/Accounts.ts"
 import * as Administrator from "../../src/accounts/Administrator.ts"
@@ -19,7 +20,7 @@ import { layerEmbedded } from "../../src/node/Cluster.ts"
 import * as Parts from "../../src/node/Parts.ts"
 import { AdminKey } from "../../src/accounts/AdminKey.ts"
 import * as FairScheduler from "../../src/fibers/FairScheduler.ts"
-import * as RenderedDocuments from "../../src/http/contract/RenderedDocuments.ts"
+import * as Documents from "../../src/http/contract/Documents.ts"
 import * as ClientAddress from "../../src/http/exchange/ClientAddress.ts"
 import * as Domains from "../../src/http/domains/Domains.ts"
 import * as LongAliases from "../../src/http/domains/LongAliases.ts"
@@ -34,7 +35,6 @@ import * as DomainStoreMemory from "../../src/sim/stores/DomainStoreMemory.ts"
 import { DomainStore } from "../../src/storage/domains/DomainStore.ts"
 import { DomainProofs } from "../../src/http/domains/DomainProofs.ts"
 import { parseAll } from "../../src/model/Network.ts"
-import * as Passwords from "../../src/accounts/Passwords.ts"
 import * as Secret from "../../src/secrets/Secret.ts"
 import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/sim/stores/AccountStoreMemory.ts"
@@ -65,10 +65,11 @@ import * as QuotaStoreMemory from "../../src/sim/stores/QuotaStoreMemory.ts"
 import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
+import * as CheapPasswords from "./CheapPasswords.ts"
 import { testHashLayer } from "./TestHash.ts"
-import { keyOf, userOf } from "./SomeWebhooks.ts"
+import { keyOf, userOf } from "./samples/SomeWebhooks.ts"
 import { exercised } from "./services/Exercised.ts"
-import { type Answer, agent, type NoAnswer, type Request, send } from "./HttpClient.ts"
+import { type Answer, agent, type NoAnswer, type Request, send } from "./http/HttpClient.ts"
 import { type Fault, faultOf, faulty, type Faults } from "./StoreFaults.ts"
 import { freePort } from "./FreePort.ts"
 import * as StillClock from "./StillClock.ts"
@@ -202,6 +203,9 @@ const withTestCallers = Layer.effect(
   }))
 )
 
+/** Those that the build has left, as every start takes them. */
+const documents = Documents.read(fileURLToPath(new URL("../../src/http/contract", import.meta.url)))
+
 const make = (options: TestServiceOptions) =>
   Effect.gen(function* () {
     exercised("memory")
@@ -267,7 +271,7 @@ const make = (options: TestServiceOptions) =>
       Layer.succeed(KeyLedger, {
         counts: Effect.succeed({ minted: 5_000, bound: 40, quarantined: 2, stocked: 0 })
       }),
-      Passwords.layer,
+      CheapPasswords.layer,
       testHashLayer,
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
     )
@@ -303,7 +307,7 @@ const make = (options: TestServiceOptions) =>
       metricsToken: Option.map(Option.fromNullable(options.metricsToken), Redacted.make),
       node: { id: "the-only-node", address: `localhost:${port}`, role: "all" },
       poolMarks,
-      documents: RenderedDocuments.render,
+      documents,
       ...(options.webFolder !== undefined && { webFolder: options.webFolder }),
       ...(options.brand !== undefined && { brand: options.brand })
     }).pipe(

@@ -8,7 +8,7 @@ import { type ExportFormat, exportedLine, headOf, type ShownLink } from "../../s
 import type { NewLink } from "../../src/transfer/Fields.ts"
 import { type Progress, type Rejected, type Result, run } from "../../src/transfer/Importing.ts"
 import { read } from "../../src/transfer/Reading.ts"
-import { jsonOf } from "../support/HttpClient.ts"
+import { jsonOf } from "../support/http/HttpClient.ts"
 import { adminKey, layer, startOfTests_ms, TestService } from "../support/TestService.ts"
 
 const moment = (min: number, max: number) =>

@@ -4,10 +4,10 @@ import * as Visits from "../../src/visits/Visits.ts"
 import { VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../../src/storage/visits/VisitStoreSql.ts"
 import { subjectOfLink, subjectOfOwner } from "../../src/model/Visit.ts"
-import { describePostgres } from "../support/services/Postgres.ts"
+import { describePostgres } from "../support/services/postgres/Postgres.ts"
 import { makeCuttingProxy } from "../support/CuttingProxy.ts"
 import { migratedDatabase, postgresAt } from "../support/Stores.ts"
-import { link, visitOf } from "../support/SomeVisits.ts"
+import { link, visitOf } from "../support/samples/SomeVisits.ts"
 
 const statements = [
   "INSERT INTO visit_writers",

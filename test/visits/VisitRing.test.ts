@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
 import { VisitRing } from "../../src/visits/VisitRing.ts"
 import { forAll } from "../support/Property.ts"
-import { visitOf } from "../support/SomeVisits.ts"
+import { visitOf } from "../support/samples/SomeVisits.ts"
 
 describe("VisitRing", () => {
   it.effect("gives out what came in, in order, and refuses what comes when it is full", () =>

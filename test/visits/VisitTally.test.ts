@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { hourCountsMax, VisitTally } from "../../src/visits/VisitTally.ts"
 import { subjectOfLink, valuesMax } from "../../src/model/Visit.ts"
-import { linkOf } from "../support/SomeLinks.ts"
+import { linkOf } from "../support/samples/SomeLinks.ts"
 
 const browser = (...values: ReadonlyArray<string | undefined>) => ({ isBot: false, values })
 
@@ -28,6 +28,23 @@ describe("VisitTally", () => {
       { subject: "a", hour: 2, nonBots: 1, bots: 0, values: [] }
     ])
     expect(tally.counts).toBe(0)
+  })
+
+  it("adds hours that were taken before to those that it has", () => {
+    const link = linkOf("a")
+    const fill = (tally: VisitTally) => {
+      tally.addLink(link, 1, { ...browser("x"), visitor: 64 + 3 })
+      for (let n = 0; n < 20; n++) tally.add("usr_1", 1, browser(`host${n}`))
+      tally.add("usr_1", 2, { isBot: true, values: [] })
+    }
+    const [tally, other, twice] = [new VisitTally(), new VisitTally(), new VisitTally()]
+    fill(tally)
+    fill(other)
+    fill(twice)
+    fill(twice)
+    other.take(10 * hourCountsMax).forEach((hour) => tally.put(hour))
+    expect(tally.counts).toBe(twice.counts)
+    expect(tally.take(10 * hourCountsMax)).toEqual(twice.take(10 * hourCountsMax))
   })
 
   it("has the visitors of an hour, each register once, and counts sixteen registers as one", () => {

@@ -7,7 +7,7 @@ import * as KeyedHash from "../../src/secrets/KeyedHash.ts"
 import { hash, hashed } from "../../src/visits/SipHash.ts"
 import * as UserAgent from "../../src/visits/UserAgent.ts"
 import { VisitorHash } from "../../src/visits/VisitorHash.ts"
-import { firefox } from "../support/SomeVisits.ts"
+import { firefox } from "../support/samples/SomeVisits.ts"
 
 it("SipHash-2-4 is that of its authors", () => {
   // The vector of 16 bytes, 0 to 15, under the key 0 to 15.

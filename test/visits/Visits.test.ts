@@ -4,11 +4,11 @@ import * as Visits from "../../src/visits/Visits.ts"
 import * as Metered from "../../src/telemetry/Metered.ts"
 import { LinkPlaces } from "../../src/storage/homes/LinkPlaces.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
-import { type VisitBatch, VisitStore } from "../../src/storage/visits/VisitStore.ts"
+import { Unwritten, type VisitBatch, VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
 import { subjectOfLink, subjectOfOrphans, subjectOfOwner } from "../../src/model/Visit.ts"
 import { VisitEvents, type VisitNewsService } from "../../src/webhooks/VisitEvents.ts"
-import { firefox, link, visitOf } from "../support/SomeVisits.ts"
+import { firefox, link, visitOf } from "../support/samples/SomeVisits.ts"
 
 const ringMax = 16_384
 
@@ -18,14 +18,15 @@ type Mood = "well" | "slow" | "away" | "lost answers" | "silent" | "broken"
 const error = (applied: "no" | "unknown") =>
   new StorageError({ operation: "VisitStore.write", applied, reason: "test" })
 
-/** A node's counting of visits over a store in memory; what was counted since it began. */
-const countingWith = Effect.fnUntraced(function* (isAway: (writer: string) => boolean) {
+type Write = (typeof VisitStore.Service)["write"]
+
+/** A node's counting of visits over a store in memory, to which it writes as `writing` says; what was counted since it began. */
+const countingWith = Effect.fnUntraced(function* (writing: (write: Write) => Write) {
   const store = yield* VisitStoreMemory.make
   const world = { mood: "well" as Mood, batches: [] as Array<VisitBatch> }
   const write = (batch: VisitBatch) =>
     Effect.suspend(() => {
       world.batches.push(batch)
-      if (isAway(batch.writer)) return error("no")
       switch (world.mood) {
         case "well":
           return store.write(batch)
@@ -43,7 +44,10 @@ const countingWith = Effect.fnUntraced(function* (isAway: (writer: string) => bo
     })
   const scope = yield* Scope.make()
   const { record } = yield* Visits.make({ ownHost: "sho.rt", writer: "w1" }).pipe(
-    Effect.provideService(VisitStore, VisitStore.of({ ...store, write })),
+    Effect.provideService(
+      VisitStore,
+      VisitStore.of({ ...store, write: (batch) => Effect.suspend(() => writing(write)(batch)) })
+    ),
     Scope.extend(scope)
   )
   const metrics = Effect.sync(() => {
@@ -73,7 +77,18 @@ const countingWith = Effect.fnUntraced(function* (isAway: (writer: string) => bo
   }
 })
 
-const counting = countingWith(() => false)
+const counting = countingWith((write) => write)
+
+/** Three databases of links and a lane for what is being moved. Owners are in the first. */
+const placesWith = (laneOf: (key: string) => number) => ({
+  databases: 3,
+  lanes: 4,
+  laneOf,
+  laneOfName: () => 0,
+  isOpen: () => true,
+  isOpenBeside: () => true,
+  hasOpenBeside: () => true
+})
 
 const quiet = Effect.provide(Logger.minimumLogLevel(LogLevel.None))
 
@@ -174,19 +189,13 @@ describe("Visits", () => {
     () =>
       Effect.gen(function* () {
         const world = { isAway: true }
-        // Links whose keys begin with `b` are in the second of three databases; owners are in the first.
+        // Links whose keys begin with `b` are in the second database.
         const { counted, record, shedBy, store, waiting } = yield* Effect.provideService(
-          countingWith((writer) => world.isAway && writer === "w1/1"),
+          countingWith(
+            (write) => (batch) => (world.isAway && batch.writer === "w1/1" ? error("no") : write(batch))
+          ),
           LinkPlaces,
-          {
-            databases: 3,
-            lanes: 4,
-            laneOf: (key) => (key.startsWith("b") ? 1 : 0),
-            laneOfName: () => 0,
-            isOpen: () => true,
-            isOpenBeside: () => true,
-            hasOpenBeside: () => true
-          }
+          placesWith((key) => (key.startsWith("b") ? 1 : 0))
         )
         const [here, there] = [
           { ...link, key: "a" },
@@ -226,6 +235,81 @@ describe("Visits", () => {
         expect(waiting()).toBe(share + 15_000)
         expect(yield* shedBy).toEqual({ full: 11 })
       }).pipe(quiet)
+  )
+
+  /** Counting where visits of one link, whose bucket has begun to move, are left open; and whether this is known. */
+  const beside = Effect.gen(function* () {
+    const moving = { ...link, key: "m" }
+    const world = { isKnown: false, applied: "no" as "no" | "unknown" }
+    const isOpen = ({ subject }: { readonly subject: string }) => subject === subjectOfLink(moving)
+    const writing = (write: Write) => (batch: VisitBatch) => {
+      const open = batch.hours.filter(isOpen)
+      if (open.length === 0 || !world.isKnown) return write(batch)
+      const { applied } = world
+      const left = new Unwritten({ operation: "VisitStore.write", applied, reason: "test", open })
+      // Under a name of its own: the batch is not written.
+      const part = {
+        ...batch,
+        writer: `${batch.writer}, a part`,
+        hours: batch.hours.filter((hour) => !isOpen(hour))
+      }
+      return Effect.zipRight(write(part), left)
+    }
+    const node = yield* Effect.provideService(
+      countingWith(writing),
+      LinkPlaces,
+      placesWith((key) => (key === "m" && world.isKnown ? 3 : 0))
+    )
+    const totals = Effect.map(
+      node.store.totals([moving, link].map(subjectOfLink).concat(subjectOfOwner("usr_1"))),
+      (all) => all.map(({ nonBots }) => nonBots)
+    )
+    node.record(visitOf({ link: moving }))
+    node.record(visitOf())
+    // They are counted, and not written yet.
+    yield* TestClock.adjust("100 millis")
+    world.isKnown = true
+    return { ...node, moving, totals, known: world }
+  })
+
+  it.effect("that a batch leaves open do not hold up those that come after it", () =>
+    Effect.gen(function* () {
+      const { counted, known, moving, record, totals, waiting, world } = yield* beside
+      yield* TestClock.adjust("1 second")
+      expect([yield* totals, waiting()]).toEqual([[0, 1, 2], 1])
+      record(visitOf({ link: moving, userAgent: `${firefox} other` }))
+      record(visitOf())
+      yield* TestClock.adjust("5 seconds")
+      expect([yield* totals, waiting()]).toEqual([[0, 2, 4], 2])
+      expect(new Set(world.batches.slice(-2).map(({ writer }) => writer))).toEqual(new Set(["w1/3, a part"]))
+      known.isKnown = false
+      yield* TestClock.adjust("3 seconds")
+      expect([yield* totals, waiting()]).toEqual([[2, 2, 4], 0])
+      expect(yield* counted).toEqual({ recorded: 4, shed: 0 })
+    }).pipe(quiet)
+  )
+
+  it.effect("are shed alone, after ten minutes, of a batch of which the others are written", () =>
+    Effect.gen(function* () {
+      const { counted, known, shedBy, totals, waiting } = yield* beside
+      known.applied = "unknown"
+      yield* TestClock.adjust("1 second")
+      expect([yield* totals, waiting()]).toEqual([[0, 1, 2], 1])
+      yield* TestClock.adjust("11 minutes")
+      expect([yield* totals, waiting(), yield* shedBy]).toEqual([[0, 1, 2], 0, { unwritten: 1 }])
+      expect(yield* counted).toEqual({ recorded: 2, shed: 1 })
+    }).pipe(quiet)
+  )
+
+  it.effect("are shed alone by a stop, of a batch of which the others are written", () =>
+    Effect.gen(function* () {
+      const { shedBy, stop, totals } = yield* beside
+      yield* TestClock.adjust("1 second")
+      const stopping = yield* Effect.fork(stop)
+      yield* TestClock.adjust("5 seconds")
+      yield* stopping.await
+      expect([yield* totals, yield* shedBy]).toEqual([[0, 1, 2], { stopped: 1 }])
+    }).pipe(quiet)
   )
 
   it.effect("are shed, and counted as such, when more come at once than the ring holds", () =>

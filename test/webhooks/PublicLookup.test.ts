@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe } from "vitest"
 import { lookupPublic } from "../../src/webhooks/PublicLookup.ts"
 import * as Sender from "../../src/webhooks/WebhookSender.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
-import { receiver } from "../support/Receiver.ts"
+import { receiver } from "../support/http/Receiver.ts"
 
 const names: Record<string, ReadonlyArray<LookupAddress>> = {
   "inside.example": [{ address: "127.0.0.1", family: 4 }],
@@ -76,29 +76,44 @@ describe("lookupPublic", () => {
   })
 })
 
+/** Why a delivery to this address fails. */
+const refusal = (url: string, allowPrivate: boolean) =>
+  Effect.gen(function* () {
+    const sender = yield* WebhookSender
+    const delivery = {
+      id: "msg_1",
+      webhookId: "whk_1",
+      owner: "usr_1",
+      host: new URL(url).hostname,
+      event: "link.created",
+      body: "{}",
+      url,
+      secret: "whsec_",
+      attempt: 1,
+      failures: 0,
+      lease: ""
+    } as const
+    return (yield* Effect.flip(sender.send(delivery))).reason
+  }).pipe(Effect.provide(Sender.layer({ allowPrivate })))
+
 describe("WebhookSender", () => {
   it.scopedLive("connects to no public name that leads to a private address", () =>
     Effect.gen(function* () {
       const { port, received } = yield* receiver
-      const sender = yield* WebhookSender
       for (const scheme of ["http", "https"]) {
-        const delivery = {
-          id: "msg_1",
-          webhookId: "whk_1",
-          owner: "usr_1",
-          host: "inside.example",
-          event: "link.created",
-          body: "{}",
-          url: `${scheme}://inside.example:${port}/`,
-          secret: "whsec_",
-          attempt: 1,
-          failures: 0,
-          lease: ""
-        } as const
-        const { reason } = yield* Effect.flip(sender.send(delivery))
+        const reason = yield* refusal(`${scheme}://inside.example:${port}/`, false)
         expect(reason).toBe("It leads to a private network.")
       }
       expect(received).toEqual([])
-    }).pipe(Effect.provide(Sender.layer({ allowPrivate: false })))
+    })
+  )
+
+  it.live("tells when there is no such name", () =>
+    Effect.gen(function* () {
+      for (const allowPrivate of [true, false]) {
+        const reason = yield* refusal("http://nowhere.example/", allowPrivate)
+        expect(reason).toBe("The request could not be sent: ENOTFOUND.")
+      }
+    })
   )
 })

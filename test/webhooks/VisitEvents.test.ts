@@ -9,8 +9,8 @@ import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
 import * as News from "../../src/webhooks/VisitEvents.ts"
 import { VisitEvents } from "../../src/webhooks/VisitEvents.ts"
 import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
-import { linkOf } from "../support/SomeLinks.ts"
-import { addVerified, claimOf, webhookOf } from "../support/SomeWebhooks.ts"
+import { linkOf } from "../support/samples/SomeLinks.ts"
+import { addVerified, claimOf, webhookOf } from "../support/samples/SomeWebhooks.ts"
 
 const owned = (key: string, owner: string | null): Link => ({ ...linkOf(key), owner })
 

@@ -14,7 +14,7 @@ import { adminKeyIdOf, type Webhook } from "../../src/model/Webhook.ts"
 import { drawChallenge } from "../../src/webhooks/WebhookMessages.ts"
 import * as WebhookDelivery from "../../src/webhooks/WebhookDelivery.ts"
 import { type Answer, NotTaken, WebhookSender } from "../../src/webhooks/WebhookSender.ts"
-import { addVerified, claimOf, keyOf, userOf, webhookOf } from "../support/SomeWebhooks.ts"
+import { addVerified, claimOf, keyOf, userOf, webhookOf } from "../support/samples/SomeWebhooks.ts"
 
 const webhook = (id: string, changes: Partial<Webhook> = {}): Webhook =>
   webhookOf(id, { owner: `usr_${id}`, events: ["link.created"], ...changes })

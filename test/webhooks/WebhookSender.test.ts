@@ -5,7 +5,7 @@ import type { Delivery } from "../../src/storage/webhooks/WebhookStore.ts"
 import { drawSecret, headersOf } from "../../src/webhooks/WebhookSignature.ts"
 import * as Sender from "../../src/webhooks/WebhookSender.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
-import { receiver, signatureOf } from "../support/Receiver.ts"
+import { receiver, signatureOf } from "../support/http/Receiver.ts"
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -125,7 +125,6 @@ describe("WebhookSender", () => {
       answer((response) => response.destroy())
       expect(yield* refusal(url)).toMatch(/^The request could not be sent: \w+\.$/)
       expect(yield* refusal("http://127.0.0.1:1/")).toBe("The request could not be sent: ECONNREFUSED.")
-      expect(yield* refusal("http://nowhere.invalid/")).toMatch(/^The request could not be sent: E\w+\.$/)
     })
   )
 

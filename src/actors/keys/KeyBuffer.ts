@@ -42,6 +42,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * key that turns out to be bound is followed by others.
      */
     readonly dropBound: Effect.Effect<void>
+    /** Those of some keys that are not bound, all of them where the store does not answer; counts the others. */
+    readonly withoutBound: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
     /** Keys held now. */
     readonly level: Effect.Effect<number>
     /** Keys held, at least one: waits for a lease when the buffer is empty, and fails as `take` does. */
@@ -180,16 +182,15 @@ export const make = (
       Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys))))
     const unsure = yield* Scope.extend(UnconfirmedKeys.make(store, putBack), leasing)
 
-    const dropOnce = Effect.gen(function* () {
-      const held = toStrings(ring.drain())
+    const withoutBound = Effect.fnUntraced(function* (held: ReadonlyArray<string>) {
       const taken = yield* Effect.orElseSucceed(store.takenAmong(held), () => new Set<string>())
-      const free = held.filter((key) => !taken.has(key))
       if (taken.size > 0) {
         yield* Metric.incrementBy(KeyMetrics.conflicts.key, taken.size)
         yield* Effect.logWarning(`${taken.size} of ${held.length} keys held were bound already`)
       }
-      yield* putBack(free)
+      return held.filter((key) => !taken.has(key))
     })
+    const dropOnce = Effect.suspend(() => Effect.flatMap(withoutBound(toStrings(ring.drain())), putBack))
     const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
 
     /** Whether it is time for a lease. */
@@ -240,6 +241,7 @@ export const make = (
       putBack,
       putBackUnbound: unsure.add,
       dropBound: drop.join,
+      withoutBound,
       level: Effect.sync(() => ring.size),
       held
     }

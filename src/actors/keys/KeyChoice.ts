@@ -1,4 +1,5 @@
-import { Effect, type Scope } from "effect"
+import { Effect, Exit, Scope } from "effect"
+import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import { Unavailable } from "../Unavailable.ts"
@@ -11,6 +12,8 @@ export interface KeyChoice {
   readonly takeNow: () => string | undefined
   /** As `KeyBuffer.takeMany`. `beside`: the guard together with which the links are to be bound. */
   readonly takeMany: (count: number, beside?: string) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+  /** As `KeyBuffer.dropBound`, of the keys that are put aside as well. */
+  readonly dropBound: Effect.Effect<void>
 }
 
 /** Keys that are put aside at most, because their database does not answer, they are being moved, or a guard is elsewhere. Further ones are given up. */
@@ -40,7 +43,8 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
   Effect.gen(function* () {
     const places = yield* LinkPlaces
     if (places.databases === 1) {
-      return { takeNow: buffer.takeNow, takeMany: (count: number) => buffer.takeMany(count) }
+      const { dropBound, takeNow } = buffer
+      return { dropBound, takeNow, takeMany: (count: number) => buffer.takeMany(count) }
     }
     /** By the lanes that they were in when they were put aside: keys of a lane mostly have the same fate. */
     const aside = Array.from({ length: places.lanes }, (): Array<string> => [])
@@ -92,7 +96,20 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
       return takeOf(lane)
     }
 
-    yield* Effect.addFinalizer(() => buffer.putBack(aside.flat()))
+    const dropOnce = Effect.suspend(() => {
+      const held = aside.flatMap((keys) => keys.splice(0))
+      size = 0
+      return Effect.map(buffer.withoutBound(held), (free) => free.forEach(putAside))
+    })
+    const dropping = yield* Scope.make()
+    const drop = yield* Scope.extend(SingleFlight.make(dropOnce), dropping)
+
+    yield* Effect.addFinalizer(() =>
+      drop.rest.pipe(
+        Effect.zipRight(Effect.suspend(() => buffer.putBack(aside.flat()))),
+        Effect.zipRight(Scope.close(dropping, Exit.void))
+      )
+    )
 
     const takeMany: KeyChoice["takeMany"] = (count, beside) => {
       const suits = beside === undefined ? places.isOpen : (key: string) => places.isOpenBeside(key, beside)
@@ -140,6 +157,7 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
         }
         return takeInRow(true)
       },
-      takeMany
+      takeMany,
+      dropBound: Effect.zipRight(buffer.dropBound, drop.join)
     }
   })

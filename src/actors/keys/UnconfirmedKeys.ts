@@ -1,4 +1,4 @@
-import { Duration, Effect, type Scope } from "effect"
+import { Duration, Effect, Schedule, type Scope } from "effect"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
@@ -10,7 +10,7 @@ import * as KeyMetrics from "./KeyMetrics.ts"
  */
 export interface UnconfirmedKeys {
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Asks about all of them now, and gives those that are not bound. If the store does not answer, all are lost. */
+  /** Asks about all of them now, and gives those that are not bound. If the store does not answer within two seconds, however often it is asked, all are lost. */
   readonly close: Effect.Effect<ReadonlyArray<string>>
 }
 
@@ -20,8 +20,9 @@ const keysMax = 65_536
 /** Keys are asked about after this long at least, and twice that at most. An owner's statement has come to its end by then. */
 const askAfter = Duration.seconds(5)
 
-/** How long closing waits for the store. */
+/** How long closing waits for the store, and after what pause it asks again where that fails. */
 const closeMax = Duration.seconds(2)
+const askAgain = Schedule.spaced("200 millis")
 
 /** Gives keys to `onFree` when the store says that they are not bound, and keeps the others until it answers. */
 export const make = (
@@ -61,7 +62,8 @@ export const make = (
         }),
       close: Effect.suspend(() => {
         closed = true
-        return Effect.flatMap(ask.rest, () => freeAmong([...rested, ...fresh]))
+        const free = Effect.suspend(() => freeAmong([...rested, ...fresh]))
+        return Effect.zipRight(ask.rest, Effect.retry(free, askAgain))
       }).pipe(
         Effect.interruptible,
         Effect.timeout(closeMax),

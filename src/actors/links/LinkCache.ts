@@ -58,6 +58,8 @@ export interface LinkCache<E> {
   readonly mayBeStale: (key: string) => boolean
   /** Whether the store is known not to answer for a key, for no longer than `staleMax_ms`. */
   readonly isAway: (key: string) => boolean
+  /** The same, for however long. */
+  readonly isSilent: (key: string) => boolean
   /** Asks for the row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
   readonly getThen: GetThen<E>
   /**
@@ -211,6 +213,7 @@ export const make = <E>(options: {
         return link
       },
       isAway,
+      isSilent: (key) => changes.awayFor(now_ms(), key) !== undefined,
       mayBeStale: (key) => options.staleMax_ms > 0 && plainEntry(key) !== undefined,
       getThen: (key, answer, span) => {
         if (!changes.isFresh(now_ms(), key)) {

@@ -157,7 +157,7 @@ export const make = Effect.gen(function* () {
       if (Either.isRight(known)) {
         const by = known.right as keyof typeof conflictWith
         yield* restore(
-          Effect.zipRight(countConflict(key, by), by === "taken-by-key" ? buffer.dropBound : Effect.void)
+          Effect.zipRight(countConflict(key, by), by === "taken-by-key" ? choice.dropBound : Effect.void)
         )
         return "taken"
       }

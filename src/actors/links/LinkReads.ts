@@ -32,6 +32,8 @@ export interface LinkReads {
   readonly findNow: (key: string) => Link | undefined
   /** The row of a key that `findToRedirect` gives at once because the database does not answer; see `LinkCache`. */
   readonly staleNow: (key: string) => Link | undefined
+  /** Whether it is known that the database of a key does not answer, for no longer than `STALE_REDIRECTS`. */
+  readonly isAway: (key: string) => boolean
   /** The row of a key as the store has it: `find` can give one of before, whose `visitsLeft` are no more. */
   readonly findStored: (key: string) => Effect.Effect<Link | null, Unavailable>
   /** A page of links, as the store has them: what was acknowledged before is in it. */
@@ -79,7 +81,7 @@ export const make = Effect.gen(function* () {
     Effect.sleep(retryAfter).pipe(
       Effect.zipRight(Effect.suspend(() => Effect.fromNullable(cache.staleNow(key)))),
       Effect.orElse(() => (cache.isAway(key) ? readReplica(key) : LinkCache.get(cache, key))),
-      Effect.retry({ times: readsUntilAway, while: () => !cache.isAway(key) })
+      Effect.retry({ times: readsUntilAway, while: () => !cache.isSilent(key) })
     )
 
   const answerBy = (
@@ -99,7 +101,9 @@ export const make = Effect.gen(function* () {
           return answer(Exit.succeed(found(row.value, clock.unsafeCurrentTimeMillis())))
         const known = cache.staleNow(key)
         if (known !== undefined) answer(Exit.succeed(known))
-        else if (cache.mayBeStale(key) || hasReplica) answerBy(readUntilAway(key), answer)
+        else if (hasReplica && cache.isAway(key)) answerBy(readReplica(key), answer)
+        else if (!cache.isSilent(key) && (cache.mayBeStale(key) || hasReplica))
+          answerBy(readUntilAway(key), answer)
         else answer(row)
       },
       span
@@ -115,6 +119,7 @@ export const make = Effect.gen(function* () {
     findToRedirectThen,
     findNow: cache.getNow,
     staleNow: cache.staleNow,
+    isAway: cache.isAway,
     findStored: (key) =>
       Effect.mapBoth(store.findMany([key]), { onFailure: fromFailure, onSuccess: ([row]) => row ?? null }),
     list: (query) => Effect.mapError(store.list(query), fromFailure),

@@ -33,15 +33,20 @@ export const keysRecycled = Metered.counter(
   "Keys that were freed when their quarantine was over"
 )
 
-/** One batch after the other, until one is not full. Several databases can give one each. */
+/** One batch after the other, until one is not full, or something speaks against the time. Several databases can give one each. */
 const inBatches = <E>(batch: Effect.Effect<number, E>) =>
-  Effect.repeat(batch, { while: (done) => done >= batchMax, times: batchesMax - 1 })
+  Effect.flatMap(TrustedTime.TrustedTime, ({ isSettled }) =>
+    Effect.repeat(
+      Effect.suspend(() => (isSettled() ? batch : Effect.succeed(0))),
+      { while: (done) => done >= batchMax, times: batchesMax - 1 }
+    )
+  )
 
 const count = (metric: Metric.Metric.Counter<number>) => (done: ReadonlyArray<unknown>) =>
   Effect.as(Metric.incrementBy(metric, done.length), done.length)
 
 /** One turn: ends what has expired, then frees what has been in quarantine for long enough, and forgets its visits; then what is known of old creates. */
-const turn = (quarantine: Duration.Duration) =>
+export const turn = (quarantine: Duration.Duration) =>
   Effect.gen(function* () {
     const lifetime = yield* LinkLifetime
     const visits = yield* VisitStore

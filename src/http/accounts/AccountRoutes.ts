@@ -43,6 +43,8 @@ const forged = Problem.refuse("forbidden", "Sessions begin and end on this servi
 
 const wrongPassword = Problem.oneFault("invalid-request", "currentPassword", "is not the password")
 
+const isAdministrator = (caller: Caller.Caller) => caller !== "anonymous" && caller.isAdmin
+
 const needsSession = Problem.refuse(
   "forbidden",
   "A password is changed in a session, by who has signed in with it."
@@ -99,12 +101,15 @@ export const make = ({ signUp }: AccountRoutesOptions) =>
 
     const ofAccounts = {
       addUser: Effect.fn("accounts.addUser")(function* (request) {
-        const caller = yield* identify(request)
-        if (!signUp) yield* Caller.requireScope(caller, "admin")
-        const isAdmin = caller !== "anonymous" && caller.isAdmin
+        const accepted = Effect.tap(identify(request), (caller) =>
+          signUp ? Effect.void : Caller.requireScope(caller, "admin")
+        )
         // Before the body, which costs something to read and to check.
-        if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request)))
+        if (!isAdministrator(yield* accepted)) yield* RateLimit.check(quotas.attempt(clientOf(request)))
         const body = yield* decodeNewUser(yield* Body.read(request))
+        // Again, as in `Caller.withBody`.
+        const caller = yield* accepted
+        const isAdmin = isAdministrator(caller)
         const { email, firstName = null, lastName = null, middleName = null } = body
         const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
         const user = yield* orRefused(accounts.addUser(draft, doing.doerOf(request, caller)))
@@ -188,14 +193,17 @@ export const make = ({ signUp }: AccountRoutesOptions) =>
       }),
 
       changePassword: Effect.fn("sessions.changePassword")(function* (request) {
-        const { session, userId } = yield* Caller.requireKnown(yield* identifyNewcomer(request))
-        if (session === undefined) return yield* needsSession
+        const inSession = Effect.flatMap(identifyNewcomer(request), (caller) =>
+          Effect.flatMap(Caller.requireKnown(caller), ({ session, userId }) =>
+            session === undefined ? needsSession : Effect.succeed({ session, userId })
+          )
+        )
         // Before the body, which costs something to read and to check.
-        yield* RateLimit.check(quotas.attempt(clientOf(request)))
-        const body = yield* decodeNewPassword(yield* Body.read(request))
-        const user = yield* Problem.orUnavailable(accounts.user(userId))
-        if (user === null) return yield* needsSession
-        yield* RateLimit.check(quotas.confirm(user.id))
+        const limited = RateLimit.check(quotas.attempt(clientOf(request)))
+        const reading = Effect.zipRight(limited, Body.read(request))
+        const [{ session, userId }, given] = yield* Caller.withBody(inSession, reading)
+        const body = yield* decodeNewPassword(given)
+        yield* RateLimit.check(quotas.confirm(session.id))
         const change = {
           current: Redacted.make(body.currentPassword),
           password: Redacted.make(body.password),

@@ -54,9 +54,9 @@ export const make = Effect.gen(function* () {
 
   return {
     addKey: Effect.fn("apiKeys.add")(function* (request) {
+      const [caller, given] = yield* Caller.withBody(Caller.recent(keeperOf(request)), Body.read(request))
+      const body = yield* decodeNewKey(given)
       const now = yield* Clock.currentTimeMillis
-      const caller = yield* Caller.requireRecent(yield* keeperOf(request), now)
-      const body = yield* decodeNewKey(yield* Body.read(request))
       const { createsPerMinute = null, name, redirectsPerDay = null } = body
       const expiresAt = yield* checkExpiry(body.expiresAt, now)
       const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)

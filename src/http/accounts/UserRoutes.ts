@@ -95,8 +95,7 @@ export const make = Effect.gen(function* () {
     Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "admin"))
 
   /** What cannot be undone needs a session that began with the password a short time ago. */
-  const requireRecentAdmin = (request: Request) =>
-    Effect.zipWith(requireAdmin(request), Clock.currentTimeMillis, Caller.requireRecent).pipe(Effect.flatten)
+  const requireRecentAdmin = (request: Request) => Caller.recent(requireAdmin(request))
 
   return {
     listUsers: Effect.fn("users.list")(function* (request, parameters) {
@@ -112,14 +111,13 @@ export const make = Effect.gen(function* () {
     }),
 
     changeUser: Effect.fn("users.change")(function* (request, { id }) {
-      yield* requireAdmin(request)
-      const body = yield* decodeChange(yield* Body.read(request))
+      const [caller, given] = yield* Caller.withBody(requireAdmin(request), Body.read(request))
+      const body = yield* decodeChange(given)
       const { admin: isAdmin, disabled: isDisabled } = body
       if (isAdmin === undefined && isDisabled === undefined) {
         return yield* Problem.oneFault("invalid-request", "", "must say what to change: disabled or admin")
       }
-      // Again, since a body can take its time.
-      const caller = yield* requireRecentAdmin(request)
+      yield* Caller.requireRecent(caller, yield* Clock.currentTimeMillis)
       const changed = isIdShaped(id)
         ? yield* Problem.orUnavailable(users.change(id, { isAdmin, isDisabled }, doerOf(request, caller)))
         : "nobody"

@@ -165,6 +165,8 @@ const mayEndInSlash = (template: string) => template.endsWith("}") || template.s
  */
 const isWrittenOut = (template: string, url: string): boolean => {
   const path = pathOf(url)
+  // The router ends a path there.
+  if (/[;#]/.test(path)) return false
   const written = (mayEndInSlash(template) && path.endsWith("/") ? path.slice(0, -1) : path).split("/")
   const parts = template.split("/")
   if (parts.at(-1) !== "*" && parts.length !== written.length) return false
@@ -178,14 +180,14 @@ const isWrittenOut = (template: string, url: string): boolean => {
 const mayName = ({ group }: Route, key = ""): boolean =>
   !key.includes("~") && !(group === "redirects" && isLong(key))
 
-/** The match of a request; `undefined` where there is no such route, or the path is written in another way than in the contract. */
+/** The match of a request; `undefined` where there is no such route, or the path is written in another way than in the contract, and is not that of a short URL with more behind its key. */
 export const find = (method: string, url: string): Match | undefined => {
   const verb = verbOf(method)
   const plain = findPlain(verb, url)
   if (plain !== undefined) return plain
   const found = table.router.find(verb, url)
-  if (found === undefined) return findLonger(verb, url)
-  return !isWrittenOut(found.handler.path, url) || !mayName(found.handler, found.params["key"])
+  if (found === undefined || !isWrittenOut(found.handler.path, url)) return findLonger(verb, url)
+  return !mayName(found.handler, found.params["key"])
     ? undefined
     : { route: found.handler, path: found.params, query: found.searchParams }
 }

@@ -159,9 +159,8 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
     }),
 
     addDomain: Effect.fn("domains.add")(function* (request) {
-      yield* requireAdmin(request)
-      const { host: text, owners = null } = yield* decodeNew(yield* Body.read(request))
-      const caller = yield* requireAdmin(request)
+      const [caller, given] = yield* Caller.withBody(requireAdmin(request), Body.read(request))
+      const { host: text, owners = null } = yield* decodeNew(given)
       const host = parseHost(text)
       if (host === undefined || known.isDefault(host)) {
         const message = host === undefined ? "must be a host name" : "is the default domain"
@@ -191,8 +190,8 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
     }),
 
     changeDomain: Effect.fn("domains.change")(function* (request, path) {
-      yield* requireAdmin(request)
-      const { ignoresCase, owners, targets } = yield* decodeChange(yield* Body.read(request))
+      const [caller, given] = yield* Caller.withBody(requireAdmin(request), Body.read(request))
+      const { ignoresCase, owners, targets } = yield* decodeChange(given)
       const policy = {
         own: { ...own, reachedAt: TargetUrl.reachedBy(request.headers["host"]) },
         targets: targetPolicy,
@@ -203,7 +202,6 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
         ...(ignoresCase !== undefined && { ignoresCase }),
         ...(targets !== undefined && { targets: yield* checkTargets(targets, policy) })
       }
-      const caller = yield* requireAdmin(request)
       const domain = yield* domainAt(path.host)
       const { host, number } = domain
       if (ignoresCase === true && !domain.ignoresCase) yield* requireNoCapitals(domain)

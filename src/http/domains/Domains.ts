@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import * as Pulse from "../../time/Pulse.ts"
 import { defaultDomain, domainKeyOf, foldedKey, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { type Domain, type DomainTargets, hostNamed } from "../../model/Domain.ts"
@@ -45,6 +46,7 @@ export const mayUse = ({ owners }: Pick<Domain, "owners">, userId: string | null
 export class KnownDomains {
   readonly #policy: HostPolicy
   #version: number | null = null
+  #readAt_ms = Number.NEGATIVE_INFINITY
   #byNumber: ReadonlyMap<number, Domain> = new Map()
   #byHost: ReadonlyMap<string, Domain> = new Map()
   /** Whether every host is the default domain's. */
@@ -62,6 +64,21 @@ export class KnownDomains {
   /** The version of what is known; `null`: nothing has been read. */
   get version(): number | null {
     return this.#version
+  }
+
+  /** When the newest read that was answered began, on `monotonicNow_ms`: what is known is at least as new as that. */
+  get readAt_ms(): number {
+    return this.#readAt_ms
+  }
+
+  /** Reads what has changed. */
+  refresh({ read }: Pick<typeof DomainStore.Service, "read">): Effect.Effect<void, StorageError> {
+    return Effect.flatMap(monotonic_ms, (begun_ms) =>
+      Effect.map(read(this.#version), (list) => {
+        if (list !== null) this.set(list)
+        this.#readAt_ms = Math.max(this.#readAt_ms, begun_ms)
+      })
+    )
   }
 
   /** Replaces what is known, unless that is newer: answers can come out of order. */
@@ -186,13 +203,7 @@ export class Domains extends Context.Reference<Domains>()("linkmint/Domains", {
 /** Reads the domains into `known`, and again and again until its scope closes. While the database does not answer, what was read last holds. */
 export const make = (known: KnownDomains): Effect.Effect<void, StorageError, DomainStore | Scope.Scope> =>
   Effect.gen(function* () {
-    const { read } = yield* DomainStore
-    const refresh = Effect.map(
-      Effect.suspend(() => read(known.version)),
-      (list) => {
-        if (list !== null) known.set(list)
-      }
-    )
+    const refresh = known.refresh(yield* DomainStore)
     yield* refresh
     yield* Effect.forkScoped(Pulse.forever(Effect.ignore(refresh), readEvery))
   })

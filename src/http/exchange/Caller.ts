@@ -1,4 +1,4 @@
-import { Effect, Either, Redacted } from "effect"
+import { Clock, Effect, Either, Redacted } from "effect"
 import type { KnownCaller, Scope } from "../../accounts/Access.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
@@ -74,6 +74,16 @@ export const make = Effect.map(
     )
 )
 
+/**
+ * Reads a body for a caller whom `accept` lets, and gives both. Who that is, is asked again when the body has come: it can take seconds, in which a session or a key
+ * ends.
+ */
+export const withBody = <A, B, E1, E2>(
+  accept: Effect.Effect<A, E1>,
+  read: Effect.Effect<B, E2>
+): Effect.Effect<readonly [A, B], E1 | E2> =>
+  Effect.flatMap(Effect.zipRight(accept, read), (body) => Effect.map(accept, (caller) => [caller, body]))
+
 /** Identifies callers without an effect; `undefined` where {@link make} must be used, or would refuse. */
 export const makeNow = Effect.map(Accounts, (accounts) => ({ headers }: Source): Caller | undefined => {
   const key = presented(headers)
@@ -128,6 +138,12 @@ export const requireRecent = (
         kind: "reauthentication-required",
         detail: "This needs a session that began within 15 minutes. Sign in again: POST /api/v1/session."
       })
+
+/** The same of whom an effect gives, by the current time. */
+export const recent = <E>(
+  caller: Effect.Effect<KnownCaller, E>
+): Effect.Effect<KnownCaller, E | Problem.Problem> =>
+  Effect.flatten(Effect.zipWith(caller, Clock.currentTimeMillis, requireRecent))
 
 /** Accepts callers who may create links: those with the scope for it, and the anonymous where they may. */
 export const requireCreator = (

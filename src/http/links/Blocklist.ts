@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { Data, Effect, Either, type Scope, Stream } from "effect"
 import * as WatchedFile from "../../fibers/WatchedFile.ts"
 import { isValidHost } from "./TargetUrl.ts"
+import { hostOverIPv4 } from "../../model/Network.ts"
 import { parseUrl } from "../../model/ParseUrl.ts"
 
 /** Bytes that the file may have at most: some five million domains, which take some 500 MB of memory. */
@@ -33,7 +34,9 @@ const isHostAlone = (text: string): boolean => /^(?:[^\s/\\?#@:[\]]+|\[[0-9a-f:.
 const hostOf = (line: string): string | undefined => {
   if (line.length <= 253 && plainName.test(line)) return line
   const url = isHostAlone(line) ? parseUrl(`http://${line}/`) : undefined
-  return url !== undefined && isValidHost(url.hostname) ? url.hostname.replace(/\.$/, "") : undefined
+  return url !== undefined && isValidHost(url.hostname)
+    ? hostOverIPv4(url.hostname.replace(/\.$/, ""))
+    : undefined
 }
 
 const quoted = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
@@ -63,7 +66,7 @@ const parse = <E, R>(
   })
 
 const isOn = (hosts: ReadonlySet<string>, host: string): boolean => {
-  let rest = host.endsWith(".") ? host.slice(0, -1) : host
+  let rest = host.endsWith(".") ? host.slice(0, -1) : hostOverIPv4(host)
   while (!hosts.has(rest)) {
     const dot = rest.indexOf(".")
     // What is right of a dot in an address is no domain of its own, and is on no list.

@@ -136,11 +136,12 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
     )
 
   return Effect.fnUntraced(function* (request: Request) {
-    const identified = yield* identify(request)
-    yield* Caller.requireScope(identified, "links:read")
-    const caller = yield* Caller.requireScope(identified, "links:write")
+    const editor = Effect.flatMap(identify(request), (caller) =>
+      Effect.zipRight(Caller.requireScope(caller, "links:read"), Caller.requireScope(caller, "links:write"))
+    )
     const begun = yield* Clock.currentTimeMillis
-    const body = yield* decodeBody(yield* Body.read(request))
+    const [caller, given] = yield* Caller.withBody(editor, Body.read(request))
+    const body = yield* decodeBody(given)
     if ((body.change === undefined) === (body.delete === undefined)) {
       return yield* Problem.oneFault("invalid-request", "change", "or delete must be there, and not both")
     }

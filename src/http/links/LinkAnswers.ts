@@ -4,7 +4,7 @@ import type { Unavailable } from "../../actors/Unavailable.ts"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { KnownDomains } from "../domains/Domains.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
-import type { Link } from "../../model/Link.ts"
+import { type Link, shownVisitsLeft } from "../../model/Link.ts"
 import type * as Idempotency from "./Idempotency.ts"
 import type { LinkBody } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
@@ -87,7 +87,7 @@ const restOf = (link: Link, visits: VisitTotals.VisitTotals): string =>
   `"expiresAt":${quoted(momentOrNull(link.expiresAt))},"validSince":${quoted(momentOrNull(link.validSince))},` +
   `"maxVisits":${link.maxVisits},"redirectStatus":${link.redirectStatus},"forwardQuery":${link.forwardQuery},` +
   `"crawlable":${link.crawlable},"hasPassword":${link.passwordHash !== null},"custom":${link.custom},` +
-  `${link.visitsLeft === null ? "" : `"visitsLeft":${link.visitsLeft},`}"visits":${countsText(visits)}` +
+  `${link.visitsLeft === null ? "" : `"visitsLeft":${shownVisitsLeft(link.visitsLeft)},`}"visits":${countsText(visits)}` +
   `${link.importedVisits === undefined ? "" : `,"importedVisits":${countsText(VisitTotals.importedOf(link))}`}` +
   `${link.extras === undefined ? "" : `,${JSON.stringify(link.extras).slice(1, -1)}`}}`
 
@@ -153,7 +153,7 @@ export const bodyOf = (
   crawlable: link.crawlable,
   hasPassword: link.passwordHash !== null,
   custom: link.custom,
-  ...(link.visitsLeft !== null && { visitsLeft: link.visitsLeft }),
+  ...(link.visitsLeft !== null && { visitsLeft: shownVisitsLeft(link.visitsLeft) }),
   visits,
   ...(link.importedVisits !== undefined && { importedVisits: VisitTotals.importedOf(link) }),
   ...link.extras

@@ -43,12 +43,19 @@ export const checkUrl = (
   return fault === undefined ? Either.right(target.right) : Either.left(blocked(path, fault))
 }
 
-/** A moment of RFC 3339, in milliseconds since the Unix epoch. */
-export const checkMoment = (path: string, text: string): Either.Either<number, Problem> =>
+const parseMoment = (path: string, text: string): Either.Either<number, Problem> =>
   Either.fromNullable(Iso8601.parseMoment(text), () =>
     faulty("invalid-request", [
       { path, message: "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z" }
     ])
+  )
+
+/** A moment of RFC 3339 that has a year from 0 to 9999 in UTC as well, in milliseconds since the Unix epoch. */
+export const checkMoment = (path: string, text: string): Either.Either<number, Problem> =>
+  Either.filterOrLeft(
+    parseMoment(path, text),
+    (moment) => moment >= Iso8601.momentMin && moment <= Iso8601.momentMax,
+    () => faulty("invalid-request", [{ path, message: "must lie in the years 0 to 9999 of UTC" }])
   )
 
 const endAfter = (lifetime: Iso8601.Duration, now: number): Either.Either<number, Problem> => {
@@ -72,9 +79,10 @@ export const checkEnd = (
   if (expiresAt !== undefined && expiresIn !== undefined) {
     return oneFault("invalid-request", "expiresIn", "cannot stand beside expiresAt")
   }
+  if (expiresAt !== undefined && mayBeOver) return checkMoment("expiresAt", expiresAt)
   if (expiresAt !== undefined) {
-    return Either.flatMap(checkMoment("expiresAt", expiresAt), (moment) =>
-      (moment > now || mayBeOver) && moment <= Iso8601.momentMax
+    return Either.flatMap(parseMoment("expiresAt", expiresAt), (moment) =>
+      moment > now && moment <= Iso8601.momentMax
         ? Either.right(moment)
         : oneFault("invalid-request", "expiresAt", "must lie in the future, before the year 10000")
     )

@@ -46,8 +46,8 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
     }, Traced.span("links.get")),
 
     change: Effect.fnUntraced(function* (request: Request, named: OneLink) {
-      const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
-      const json = yield* Body.read(request)
+      const writer = Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "links:write"))
+      const [caller, json] = yield* Caller.withBody(writer, Body.read(request))
       const link = yield* manageable(caller, named)
       const now = yield* Clock.currentTimeMillis
       const patch = yield* PatchRequest.check(json, link, editing.policyOf(request), now)

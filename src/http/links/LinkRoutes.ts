@@ -2,10 +2,10 @@ import { Effect, Either } from "effect"
 import { Links } from "../../actors/links/Links.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { Domains } from "../domains/Domains.ts"
-import { json } from "../exchange/Answer.ts"
+import { ofJson } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as BulkEdit from "./BulkEdit.ts"
-import { bodyOf, orProblem } from "./LinkAnswers.ts"
+import { orProblem, textOf } from "./LinkAnswers.ts"
 import * as LinkCreation from "./LinkCreation.ts"
 import * as LinkEditing from "./LinkEditing.ts"
 import * as LinkManagement from "./LinkManagement.ts"
@@ -39,13 +39,13 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
       const first = yield* listed
       const { page, visits: counted } = Either.isLeft(first.visits) ? yield* listed : first
       const visits = yield* counted
-      const body: typeof LinksBody.Type = {
-        data: page.links.map((link, index) => bodyOf(link, naming, visits[index]!)),
+      const data = page.links.map((link, index) => textOf(link, naming, visits[index]!)).join(",")
+      const rest: Omit<typeof LinksBody.Type, "data"> = {
         nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next),
         ...(page.total !== undefined && { total: page.total }),
         ...((page.isPartial === true || visits.some(({ unavailable }) => unavailable)) && { partial: true })
       }
-      return json(body)
+      return ofJson(`{"data":[${data}],${JSON.stringify(rest).slice(1)}`)
     }, Traced.span("links.list"))
 
     return {

@@ -1,6 +1,7 @@
 import { domainToASCII } from "node:url"
 import { Data, Either } from "effect"
 import { targetLengthMax } from "./TargetLength.ts"
+import { hostOverIPv4 } from "../../model/Network.ts"
 import { parseUrl } from "../../model/ParseUrl.ts"
 import type { Message } from "../../model/Messages.ts"
 
@@ -55,18 +56,19 @@ const plainUrl =
 /** Whether a text is plainly a URL that is stored as it is; `false` says nothing. */
 export const isPlain = (text: string): boolean => plainUrl.test(text)
 
-/** This machine by address, in the one spelling that `URL` gives each: also IPv4 mapped to IPv6, and "any" address, which connects to it. */
-const loopbackAddress = /^(0\.0\.0\.0|127(\.\d+){3}|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])$/
+/** This machine by address, in the one spelling that {@link spelling} gives each: also "any" address, which connects to it. */
+const loopbackAddress = /^(0\.0\.0\.0|127(\.\d+){3}|\[::1?\])$/
 
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || loopbackAddress.test(host)
 
-const withoutDot = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : host)
+/** The one spelling of a host that `URL` may write in two ways. */
+const spelling = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : hostOverIPv4(host))
 
 /** Whether a URL's host and port are those at which a client reaches this service. */
 const isReached = (host: string, urlPort: number, { port, reachedAt }: OwnAddress): boolean => {
   if (reachedAt === undefined) return false
-  if (host !== withoutDot(reachedAt.hostname)) return false
+  if (host !== spelling(reachedAt.hostname)) return false
   // Without a port it can be either protocol's: what is in front of this service knows.
   const ports = reachedAt.port === "" ? [80, 443, port] : [portOf(reachedAt), port]
   return ports.includes(urlPort)
@@ -74,14 +76,14 @@ const isReached = (host: string, urlPort: number, { port, reachedAt }: OwnAddres
 
 /** Whether a URL with this host and port comes back to this service: by its public name, by the name that the client uses, or by this machine's own port. */
 const isOwn = (hostname: string, port: number, own: OwnAddress): boolean => {
-  const host = withoutDot(hostname)
+  const host = spelling(hostname)
+  const ownHost = spelling(own.baseUrl.hostname)
   if (isLoopback(host)) {
-    return port === own.port || (isLoopback(own.baseUrl.hostname) && port === portOf(own.baseUrl))
+    return port === own.port || (isLoopback(ownHost) && port === portOf(own.baseUrl))
   }
   // A public name is ours on the default ports as well, since http and https of one name lead to the same place, and on the port that is
   // behind them.
-  const isPublic =
-    host === withoutDot(own.baseUrl.hostname) && [portOf(own.baseUrl), 80, 443, own.port].includes(port)
+  const isPublic = host === ownHost && [portOf(own.baseUrl), 80, 443, own.port].includes(port)
   return isPublic || isReached(host, port, own)
 }
 

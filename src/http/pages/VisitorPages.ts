@@ -74,8 +74,13 @@ export interface VisitorPagesService {
   readonly refuse: (request: Pick<Request, "headers" | "url">, refusal: Refusal) => Answer<string>
   /** 401: asks for the password of a link, by a form or as a problem. */
   readonly askPassword: (request: Pick<Request, "headers">, why: "asked" | "wrong") => Answer<string>
-  /** Shows crawlers the card of a link that leads to `target`. */
-  readonly card: (card: LinkCard, target: string, isIndexed: boolean) => Answer<string>
+  /** Shows crawlers the card of a link that leads to `target`. `vary`: the headers of the request by which another one gets another answer. */
+  readonly card: (
+    card: LinkCard,
+    target: string,
+    isIndexed: boolean,
+    vary: string | undefined
+  ) => Answer<string>
   /** Shows a preview, as a page or as JSON. */
   readonly preview: (request: Pick<Request, "headers">, body: typeof PreviewBody.Type) => Answer<string>
 }
@@ -189,11 +194,11 @@ export const make = (options: VisitorPagesOptions = {}): VisitorPagesService => 
       const headers = { ...challenge, vary: "accept" }
       return Problem.answer({ kind: "password-required", detail: passwordDetails[why], headers })
     },
-    card: (card, target, isIndexed) => ({
+    card: (card, target, isIndexed, vary) => ({
       status: 200,
       headers: flatten({
         "content-type": "text/html; charset=utf-8",
-        vary: "user-agent",
+        ...(vary !== undefined && { vary }),
         ...(!isIndexed && { "x-robots-tag": "noindex" })
       }),
       body: Markup.card(card, target).text

@@ -22,11 +22,11 @@ export interface LookUps {
   readonly reserveNow: (request: Request, key: string) => Reservation | Standing | undefined
   /**
    * Finds the link of a key. What is not at hand is looked for only as long as its client has not asked for too many that lead nowhere (`find` gives `null`): those that it is
-   * just asking for included.
+   * just asking for included. `key`: of a link that leads somewhere where it is at hand; `undefined` where only `find` can tell.
    */
   readonly lookUp: (
     request: Request,
-    key: string,
+    key: string | undefined,
     find: Effect.Effect<Link | null, Problem>
   ) => Effect.Effect<Link | null, Problem>
 }
@@ -48,7 +48,7 @@ export const make: Effect.Effect<LookUps, never, Links | Quotas> = Effect.gen(fu
     lookUp: (request, key, find) =>
       Effect.acquireUseRelease(
         Effect.suspend(() => {
-          const reserved = reserveNow(request, key)
+          const reserved = key === undefined ? undefined : reserveNow(request, key)
           return reserved === undefined ? quotas.lookUp(clientOf(request)) : Effect.succeed(reserved)
         }),
         (reserved) => (isReserved(reserved) ? find : Effect.fail(RateLimit.problemOf(reserved))),

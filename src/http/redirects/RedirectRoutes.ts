@@ -3,13 +3,11 @@ import { isReserved } from "../../accounts/Reservations.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { countHit } from "../../actors/links/LinkCache.ts"
 import { Links } from "../../actors/links/Links.ts"
-import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import { isLinkText } from "../contract/LinkSchemas.ts"
 import type { FastOperation, OperationsOf } from "../contract/Operations.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import { Domains } from "../domains/Domains.ts"
-import { LongAliases } from "../domains/LongAliases.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
@@ -33,7 +31,7 @@ type Redirect = Required<FastOperation<ShortPath>>
  * left to `general`. None is redirected later where requests are traced.
  */
 export const makeFast = Effect.fnUntraced(function* (
-  general: Pick<Redirects.Redirects, "redirect" | "reserveNow">
+  general: Pick<Redirects.Redirects, "redirect" | "reserveNow" | "mayBeLong">
 ) {
   const links = yield* Links
   const leading = { targets: yield* TargetPolicy, factsOf: yield* VisitorFacts.make }
@@ -41,7 +39,6 @@ export const makeFast = Effect.fnUntraced(function* (
   const record = yield* Redirects.makeRecorder
   const { clientOf } = yield* ClientAddress
   const domains = yield* Domains
-  const longAliases = yield* LongAliases
   const clock = yield* Effect.clock
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
 
@@ -66,7 +63,7 @@ export const makeFast = Effect.fnUntraced(function* (
 
   /** Of a path with several segments, which may be an alias's as well, the longest alias is at hand or not; `undefined`: it is not. */
   const longNow = (path: ShortPath): ShortPath | undefined => {
-    if (!longAliases.areIn(domainKeyOf(path.key).domain)) return path
+    if (!general.mayBeLong(path)) return path
     const { texts, whole } = longPathOf(path)
     const [key] = texts
     if (texts.length === 1) return path
@@ -76,7 +73,7 @@ export const makeFast = Effect.fnUntraced(function* (
 
   /** Redirects links that this node has cached. */
   const answerNow: Redirect["answerNow"] = (request, path, idOf) => {
-    const meant = path.rest === undefined ? path : longNow(path)
+    const meant = longNow(path)
     if (meant === undefined) return undefined
     const { key, rest } = meant
     const fresh = links.findNow(key)
@@ -90,7 +87,7 @@ export const makeFast = Effect.fnUntraced(function* (
   /** Redirects links that have to be read. */
   const answerThen: Redirect["answerThen"] = (request, path, { answer, instead, isOver }) => {
     const { key, rest } = path
-    if (rest !== undefined && longNow(path) !== path) return false
+    if (longNow(path) !== path) return false
     // A key that may mean another one is looked up twice, and counts as one look-up.
     if (isTraced || !isLinkText(key) || domains.foldedOf(key) !== undefined) return false
     const reserved = general.reserveNow(request, key)

@@ -2,6 +2,7 @@ import { Clock, Effect, Option, Redacted } from "effect"
 import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { Links } from "../../actors/links/Links.ts"
+import { isAlias } from "../../model/Alias.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
 import type { OrphanReason, Visit } from "../../model/Visit.ts"
@@ -53,6 +54,9 @@ const previewOf = (
   createdAt: Iso8601.formatMoment(link.createdAt),
   visits
 })
+
+/** What a request is for that no link redirects: a preview sends nobody elsewhere, and only a redirect would have been a visit. */
+type Purpose = "redirect" | "preview" | "unlock"
 
 /** The row of a key, as `Links` finds it. */
 export type Found = ReturnType<(typeof Links.Service)["find"]>
@@ -108,6 +112,11 @@ export const makeRecorder: Effect.Effect<
 
 /** Redirects short URLs, and shows where they lead. */
 export interface Redirects extends Pick<LookUps.LookUps, "reserveNow"> {
+  /**
+   * Whether the alias that a path means may have several of its segments. A link whose database does not answer redirects as it did before, and so does what follows its key, unless the domain is known to
+   * have such aliases.
+   */
+  readonly mayBeLong: (path: Redirect.ShortPath) => boolean
   /** Leads to the target of a key. `found`: the row that `Links` has already given for this request, if it has. */
   readonly redirect: (request: Request, path: Redirect.ShortPath, found?: Found) => Effect.Effect<Answer>
   /** Shows the target of a key. */
@@ -183,7 +192,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
           const { link, location } = decision
           const card = Redirect.cardFor(link, request)
           if (card !== undefined && !Redirect.isProblem(location)) {
-            return pages.card(card, location, link.crawlable)
+            return pages.card(card, location, link.crawlable, decision.vary)
           }
           return yield* lead(request, decision, link.redirectStatus)
         }
@@ -219,16 +228,19 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       { key, rest }: Redirect.ShortPath,
       found?: Found
     ) {
-      const row = yield* found === undefined
-        ? lookUp(request, key, findAsWritten(naming.domains, links.find, key))
-        : orProblem(found)
-      if (rest !== undefined && row?.extras?.forwardPath !== true) return yield* Effect.fail(Redirect.noPath)
-      const link = yield* findLive(Effect.succeed(row))
-      if (link.passwordHash !== null) {
-        const taken = quotas.unlock(clientOf(request), link.key)
+      const find = findAsWritten(naming.domains, links.find, key)
+      const liveOf = (row: Link | null) =>
+        rest !== undefined && row?.extras?.forwardPath !== true
+          ? Effect.fail(Redirect.noPath)
+          : findLive(Effect.succeed(row))
+      const first = yield* found === undefined ? lookUp(request, key, find) : orProblem(found)
+      if ((yield* liveOf(first)).passwordHash !== null) {
+        const taken = quotas.unlock(clientOf(request), first!.key)
         yield* saying("too-many-passwords")(RateLimit.check(taken))
       }
       const password = (yield* Body.readForm(request)).get("password") ?? ""
+      // Again, since a form can take seconds, in which a link is changed or deleted.
+      const link = yield* liveOf(yield* orProblem(find))
       if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
         return pages.askPassword(request, "wrong")
       }
@@ -256,10 +268,11 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       request: Request,
       key: string,
       { elsewhere, reason, ...refusal }: Refusal & Redirect.Refused,
-      isVisit: boolean
+      purpose: Purpose
     ): Answer => {
+      if (purpose === "preview") return pages.refuse(request, refusal)
       const { domain } = domainKeyOf(key)
-      if (reason !== undefined && isVisit && request.method === "GET") {
+      if (reason !== undefined && purpose === "redirect" && request.method === "GET") {
         recordOrphan(request, domain, reason, clock.unsafeCurrentTimeMillis())
       }
       const target = targetOf(request, domain, reason, elsewhere)
@@ -275,11 +288,11 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
           path: Redirect.ShortPath,
           found?: Found
         ) => Effect.Effect<Answer, Refusal & Redirect.Refused>,
-        isVisit = false
+        purpose: Purpose
       ) =>
       (request: Request, path: Redirect.ShortPath, found?: Found) =>
         Effect.catchAll(work(request, path, found), (refusal) =>
-          Effect.sync(() => refuse(request, path.key, refusal, isVisit))
+          Effect.sync(() => refuse(request, path.key, refusal, purpose))
         )
 
     /** The row that a path with several segments means, which counts as one look-up. */
@@ -294,36 +307,44 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         findAsWritten(naming.domains, find, first)
       )
       return Effect.map(lookUp(request, first, findFirst), (row) => {
-        if (row === null) return { row, meant: path, isPreview: false }
-        const { isPreview, rest } = Redirect.behindKey(whole, row)
         // A preview is not posted to.
-        if (isPreview && request.method === "POST") return { row: null, meant: path, isPreview: false }
+        const mayBePreview = request.method !== "POST" && whole.endsWith("+")
+        if (row === null) return { row, meant: path, isPreview: mayBePreview && isAlias(whole.slice(0, -1)) }
+        const { isPreview, rest } = Redirect.behindKey(whole, row)
+        if (isPreview && !mayBePreview) return { row: null, meant: path, isPreview: false }
         return { row, meant: { key: row.key, rest }, isPreview }
       })
     }
 
     const [redirected, previewed, unlocked] = [
-      answering(redirect, true),
-      answering(preview),
-      answering(unlock)
+      answering(redirect, "redirect"),
+      answering(preview, "preview"),
+      answering(unlock, "unlock")
     ]
+
+    const mayBeLong: Redirects["mayBeLong"] = ({ key, rest }) => {
+      if (rest === undefined) return false
+      const { domain } = domainKeyOf(key)
+      return longAliases.areIn(domain) || (longAliases.isBehind() && !links.isAway(key))
+    }
 
     /** Answers a path of which it has to be found out first how many of its segments are the alias. */
     const resolving =
-      (work: typeof redirected, find: (typeof links)["find"], isVisit: boolean): typeof redirected =>
+      (work: typeof redirected, find: (typeof links)["find"], purpose: Purpose): typeof redirected =>
       (request, path, found) =>
-        found !== undefined || path.rest === undefined || !longAliases.areIn(domainKeyOf(path.key).domain)
+        found !== undefined || !mayBeLong(path)
           ? work(request, path, found)
           : Effect.matchEffect(resolve(request, path, find), {
-              onFailure: (refusal) => Effect.sync(() => refuse(request, path.key, refusal, isVisit)),
+              onFailure: (refusal) => Effect.sync(() => refuse(request, path.key, refusal, purpose)),
               onSuccess: ({ isPreview, meant, row }) =>
                 (isPreview ? previewed : work)(request, meant, Effect.succeed(row))
             })
 
     return {
       reserveNow: lookUps.reserveNow,
-      redirect: resolving(redirected, links.findToRedirect, true),
+      mayBeLong,
+      redirect: resolving(redirected, links.findToRedirect, "redirect"),
       preview: previewed,
-      unlock: resolving(unlocked, links.find, false)
+      unlock: resolving(unlocked, links.find, "unlock")
     } satisfies Redirects
   })

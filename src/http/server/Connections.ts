@@ -205,10 +205,18 @@ export const make = (
     })
   })
 
+  /** Whether all requests of a connection have been answered, and the answers taken. */
+  const isIdle = ({ answering, held, isEnding, socket }: Connection) =>
+    answering.size === 0 && held.length === 0 && !isEnding && socket.writableLength === 0
+
   /** Not by the server's own timeout, for which Node renews two timers for each request, a tenth of what a hot redirect costs. */
-  const mindTaking = ({ socket }: Connection, isWaiting: boolean) => {
+  const mindTaking = (one: Connection, isWaiting: boolean) => {
+    const { socket } = one
     const isMinded = socket.timeout === bounds.takenWithin_ms
-    if (isWaiting !== isMinded) socket.setTimeout(isWaiting ? bounds.takenWithin_ms : 0)
+    if (isWaiting === isMinded) return
+    // Node bounds the time without a request again when it has answered one, but knows nothing of plain ones.
+    const otherwise = isIdle(one) ? server.keepAliveTimeout : 0
+    socket.setTimeout(isWaiting ? bounds.takenWithin_ms : otherwise)
   }
 
   const sweep = () => {
@@ -286,10 +294,6 @@ export const make = (
       else queue(from, request, response)
     }
   }
-
-  /** Whether all requests of a connection have been answered, and the answers taken. */
-  const isIdle = ({ answering, held, isEnding, socket }: Connection) =>
-    answering.size === 0 && held.length === 0 && !isEnding && socket.writableLength === 0
 
   const answeringPlain: Connections["answeringPlain"] = (answers, isOpen) => {
     plain = { answers, isOpen }

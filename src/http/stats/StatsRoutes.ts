@@ -225,7 +225,7 @@ export const make = Effect.gen(function* () {
       if (Either.isLeft(caller)) {
         // Links whose statistics are not public are as good as missing, so that nothing is learnt of them.
         const published = Effect.map(find({ domain, key }), (link) => (isPublic(link) ? link : null))
-        const link = yield* lookUp(request, known.textOf(key, domain) ?? "", published)
+        const link = yield* lookUp(request, undefined, published)
         if (link === null) return yield* Effect.fail(caller.left)
         return yield* respondOf(link, yield* check(parameters, now, kept), "anybody")
       }

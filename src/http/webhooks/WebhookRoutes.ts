@@ -129,11 +129,10 @@ export const make = (policy: WebhookPolicy) =>
 
     return {
       addWebhook: Effect.fn("webhooks.add")(function* (request) {
-        yield* mayAdd(request)
         const own = { ...policy.own, reachedAt: TargetUrl.reachedBy(request.headers["host"]) }
-        const { events, url } = yield* check(yield* Body.read(request), { ...policy, own })
-        // Again, since the session may have ended while the body arrived. A webhook needs the scopes of what its messages show.
-        const caller = yield* mayAdd(request)
+        const [caller, given] = yield* Caller.withBody(mayAdd(request), Body.read(request))
+        const { events, url } = yield* check(given, { ...policy, own })
+        // A webhook needs the scopes of what its messages show.
         yield* Caller.requireScope(caller, "links:read")
         if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")
         const webhook: Webhook = {

@@ -33,10 +33,10 @@ export const makeTrail = (journal: Journal) => {
   const holders = new Map<string, string>()
   /** Keys with an unknown outcome, the targets that they may have, and who does not know. */
   const doubtful = new Map<string, { readonly by: string; readonly url: string }>()
-  const note = (tag: "refused" | "unsure", by: string, all: ReadonlyArray<string>) => {
+  const note = (tag: "refused" | "unsure" | "unconfirmed", by: string, all: ReadonlyArray<string>) => {
     const keys = all.filter((key) => holders.get(key) === by)
     if (keys.length === 0) return
-    // What it does not know it never learns: a key with an unknown outcome is not used again.
+    // What it does not know it never learns: a key with an unknown outcome is not used again. It may ask once more whether a key is bound.
     if (tag === "unsure") keys.forEach((key) => holders.delete(key))
     journal.add({ tag, by, keys })
   }
@@ -90,7 +90,7 @@ export const makeTrail = (journal: Journal) => {
         takenAmong: (keys) =>
           Effect.onExit(links.takenAmong(keys), (exit) =>
             Effect.sync(() => {
-              if (!isSuccess(exit)) note("unsure", by, keys)
+              if (!isSuccess(exit)) note("unconfirmed", by, keys)
             })
           )
       } satisfies typeof LinkStore.Service)

@@ -1,8 +1,11 @@
 import { Array } from "effect"
-import type { Checker } from "../Evidence.ts"
+import type { Checker, Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import { databaseTime } from "./databaseTime.ts"
-import { createdLinks } from "./lives.ts"
+import { s_us } from "../world/Time.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
+import { type Known, knownOf } from "./facts/known.ts"
+import { createdLinks, type Life } from "./facts/lives.ts"
+import { isTarget } from "./facts/targets.ts"
 
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
 const triesMax = 4
@@ -16,23 +19,71 @@ const usedAtMost = ({ status, tries }: Exchange, hasEnded: boolean): number => {
   return status === 410 && !hasEnded ? tries - 1 : tries
 }
 
+/** A time in which a link had a limit all along: microseconds since the world's beginning. */
+interface Limited {
+  /** From when on each redirect counts for certain; `undefined`: nobody was told of the change that gave it the limit. */
+  readonly counted_us: number | undefined
+  /** By which change, as the place of the version that it left; 0: it was created with it. */
+  readonly index: number
+  /** When a change took the limit away, if one did. */
+  until_us: number
+  /** Redirects at most: as many as the highest limit says that it had meanwhile. */
+  visits: number
+}
+
+/** The times in which a link had a limit. A link that gets one by a change may redirect uncounted for a second. */
+const limitedOf = (life: Life, { acknowledged_us }: Known): ReadonlyArray<Limited> => {
+  const all: Array<Limited> = []
+  let before: number | null = null
+  for (const [index, { link, since_us }] of life.versions.entries()) {
+    const { maxVisits } = link
+    const last = all.at(-1)
+    if (maxVisits === null) {
+      if (before !== null) last!.until_us = since_us
+    } else if (before === null) {
+      const told_us = acknowledged_us(life, index)
+      const counted_us = index === 0 ? life.bound_us : told_us === undefined ? undefined : told_us + s_us
+      all.push({ counted_us, index, until_us: Number.POSITIVE_INFINITY, visits: maxVisits })
+    } else {
+      last!.visits = Math.max(last!.visits, maxVisits)
+    }
+    before = maxVisits
+  }
+  return all
+}
+
+/** A redirect too many, if there is one. */
+const excessOf = (life: Life, asked: ReadonlyArray<Exchange>, known: Known) =>
+  limitedOf(life, known).flatMap(({ counted_us, index, until_us, visits }) => {
+    if (counted_us === undefined) return []
+    const told_us = counted_us - s_us
+    const followed = asked.filter(
+      ({ answered_us, answeredBy, location, sent_us, status }) =>
+        status === 302 &&
+        life.versions.some(({ link }) => isTarget(link, location)) &&
+        answered_us! < until_us &&
+        (index === 0 || (sent_us > counted_us && !known.isExcused(answeredBy, sent_us, told_us)))
+    )
+    return followed.length > visits ? [{ at_us: followed.at(-1)!.answered_us!, followed, visits }] : []
+  })
+
 /**
  * C5: a link with `maxVisits` redirects so often and no more; and it is not said to be used up before so many were asked for. What was granted counts, also
- * when the answer was lost on the way.
+ * when the answer was lost on the way. Where a change gives a link its limit, what is asked for in the next second need not count.
  */
 export const ExactVisits: Checker = {
   name: "exact visits",
-  check: (evidence) => {
+  check: (evidence: Evidence) => {
     const { end_us, exchanges, lives } = evidence
     const time = databaseTime(evidence)
+    const known = knownOf(evidence)
     const redirects = Array.groupBy(
       exchanges.filter(({ kind }) => kind === "redirect"),
       ({ key }) => key ?? ""
     )
-    return [...createdLinks(exchanges, lives)].flatMap(([life, { create }]) => {
-      const { maxVisits } = create
-      if (maxVisits === undefined) return []
-      const { bound_us, ended_us, freed_us, link, versions } = life
+    return [...createdLinks(exchanges, lives).keys()].flatMap((life) => {
+      if (life.versions.every(({ link }) => link.maxVisits === null)) return []
+      const { bound_us, ended_us, freed_us, link } = life
       const { key } = link
       const asked = (redirects[key] ?? []).filter(
         ({ answered_us = end_us, sent_us }) => answered_us >= bound_us && sent_us <= freed_us
@@ -40,28 +91,32 @@ export const ExactVisits: Checker = {
       const violation = (at_us: number, text: string) => [
         { checker: ExactVisits.name, at_us, text, keys: [key] }
       ]
-      const followed = asked.filter(
-        ({ location, status }) => status === 302 && versions.some(({ url }) => url === location)
-      )
-      if (followed.length > maxVisits) {
-        const last = followed.at(-1)!
+      const [excess] = excessOf(life, asked, known)
+      if (excess !== undefined)
         return violation(
-          last.answered_us!,
-          `${key} has ${maxVisits} visits, and redirected ${followed.length} times`
+          excess.at_us,
+          `${key} has ${excess.visits} visits, and redirected ${excess.followed.length} times`
         )
-      }
-      const ended = asked.find(({ sent_us, status }) => status === 410 && sent_us >= bound_us)
-      if (ended === undefined) return []
-      const at_us = ended.answered_us!
       const hasEnded = ({ answeredBy, answered_us = end_us, sent_us }: Exchange) =>
         ended_us <= answered_us || time.mayHaveExpired(link, answeredBy, sent_us, answered_us)
-      if (hasEnded(ended)) return []
-      const used = asked
-        .filter(({ sent_us }) => sent_us < at_us)
-        .reduce((sum, exchange) => sum + usedAtMost(exchange, hasEnded(exchange)), 0)
-      return used < maxVisits
-        ? violation(at_us, `${key} has ${maxVisits} visits, and was said to have ended after ${used} at most`)
-        : []
+      for (const ended of asked) {
+        if (ended.status !== 410 || ended.sent_us < bound_us || hasEnded(ended)) continue
+        const at_us = ended.answered_us!
+        const used = asked
+          .filter(({ sent_us }) => sent_us < at_us)
+          .reduce((sum, exchange) => sum + usedAtMost(exchange, hasEnded(exchange)), 0)
+        const least = Math.min(
+          ...known
+            .versionsFor(life, ended)
+            .map(({ link: { maxVisits } }) => maxVisits ?? Number.POSITIVE_INFINITY)
+        )
+        if (used < least)
+          return violation(
+            at_us,
+            `${key} has ${least} visits, and was said to have ended after ${used} at most`
+          )
+      }
+      return []
     })
   }
 }

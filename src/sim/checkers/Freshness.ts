@@ -1,45 +1,25 @@
 import type { Checker } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
 import { ms_us, s_us } from "../world/Time.ts"
-import { databaseTime } from "./databaseTime.ts"
-import { createdLinks, type Life, lifeOf, type Lives } from "./lives.ts"
-
-/** For each link, how many targets it had when a change of it was acknowledged, and when that was. */
-const acknowledgedChanges = (exchanges: ReadonlyArray<Exchange>, lives: Lives) => {
-  const changes = new Map<Life, Array<{ readonly index: number; readonly answered_us: number }>>()
-  for (const { answered_us, key, kind, status, url } of exchanges) {
-    if (kind !== "change" || status !== 200 || key === undefined || answered_us === undefined) continue
-    const life = lifeOf(lives, key, url, answered_us)
-    if (life === undefined) continue
-    const index = life.versions.findIndex((version) => version.url === url)
-    changes.set(life, [...(changes.get(life) ?? []), { index, answered_us }])
-  }
-  return changes
-}
+import { databaseTime } from "./facts/databaseTime.ts"
+import { knownOf } from "./facts/known.ts"
+import { leads } from "./facts/targets.ts"
+import { createdLinks, lifeLedBy } from "./facts/lives.ts"
 
 /**
- * C4: within 1 s of a change's answer no node redirects to an earlier target, and of a delete's, or of a link's expiry, not at all. A node that has not reached
+ * C4: within 1 s of a change's answer no node redirects as the link was before, and of a delete's, or of a link's expiry, not at all. A node that has not reached
  * the database since may miss changes and deletes, for `staleRedirects_s` from its last heartbeat that was answered; never an expiry.
  */
 export const Freshness: Checker = {
   name: "freshness",
   check: (evidence) => {
-    const { exchanges, lives, options, silences } = evidence
+    const { exchanges, lives } = evidence
     const time = databaseTime(evidence)
     const created = createdLinks(exchanges, lives)
-    const changes = acknowledgedChanges(exchanges, lives)
-    const stale_us = options.staleRedirects_s * s_us
-    /** Whether a node may not have known at `sent_us` what had been acknowledged at `acknowledged_us`. */
-    const isExcused = (node: string | undefined, sent_us: number, acknowledged_us: number) =>
-      silences.some(
-        ({ by, from_us, until_us }) =>
-          by === node &&
-          from_us <= acknowledged_us + s_us &&
-          sent_us <= Math.min(until_us, from_us + stale_us)
-      )
-    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, location, sent_us, status }) => {
+    const { isExcused, missedBy } = knownOf(evidence)
+    return exchanges.flatMap((exchange) => {
+      const { answered_us, answeredBy, key, kind, location, sent_us, status } = exchange
       if (kind !== "redirect" || status !== 302 || key === undefined) return []
-      const life = lifeOf(lives, key, location, answered_us!)
+      const life = lifeLedBy(lives, key, location, answered_us!)
       const link = life && created.get(life)
       if (life === undefined || link === undefined) return []
       const violation = (text: string) => [
@@ -51,16 +31,10 @@ export const Freshness: Checker = {
       }
       // The load balancer sends a change on that was not answered, so that its target may come back after another one.
       const index = life.versions.findLastIndex(
-        ({ since_us, url }) => url === location && since_us <= answered_us!
+        (version) => version.since_us <= answered_us! && leads(version.link, exchange)
       )
-      const missed = changes
-        .get(life)
-        ?.find(
-          (change) =>
-            change.index > index &&
-            sent_us > change.answered_us + s_us &&
-            !isExcused(answeredBy, sent_us, change.answered_us)
-        )
+      // What no version leads to is told by `Leading`.
+      const missed = index === -1 ? undefined : missedBy(life, index, exchange)
       if (missed !== undefined) {
         const late_ms = Math.round((sent_us - missed.answered_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after a change, and led to ${location}`)

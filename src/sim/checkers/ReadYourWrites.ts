@@ -1,6 +1,7 @@
 import type { Checker } from "../Evidence.ts"
-import { databaseTime } from "./databaseTime.ts"
-import { createdLinks, lifeAt } from "./lives.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
+import { domainsUnread } from "./facts/domainsUnread.ts"
+import { createdLinks, lifeAt } from "./facts/lives.ts"
 
 /** C3: after a 201, every node redirects the key until it is free again: it is never unknown, and it has ended only if it was deleted or has expired. */
 export const ReadYourWrites: Checker = {
@@ -8,12 +9,13 @@ export const ReadYourWrites: Checker = {
   check: (evidence) => {
     const { end_us, exchanges, lives } = evidence
     const time = databaseTime(evidence)
+    const isUnread = domainsUnread(evidence)
     const created = createdLinks(exchanges, lives)
     const acknowledged_us = new Map<string, number>()
     for (const { answered_us, key, kind, status } of exchanges)
       if (kind === "create" && status === 201 && key !== undefined && !acknowledged_us.has(key))
         acknowledged_us.set(key, answered_us!)
-    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, sent_us, status, tries }) => {
+    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, path, sent_us, status, tries }) => {
       if (key === undefined || answered_us === undefined) return []
       const violation = (text: string) => [
         { checker: ReadYourWrites.name, at_us: answered_us, text: `${text}, said ${answeredBy}`, keys: [key] }
@@ -33,9 +35,17 @@ export const ReadYourWrites: Checker = {
       if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadEnded)
         return violation(`${key} was created, and its only delete found nothing`)
       if (kind !== "redirect") return []
-      if (status === 404) return violation(`${key} was created, and is unknown`)
+      // Whether the path that follows it leads on is told by `Leading`.
+      if (status === 404 && path !== undefined) return []
+      if (status === 404)
+        return key.includes("/") && isUnread(answeredBy, sent_us)
+          ? []
+          : violation(`${key} was created, and is unknown`)
       // Whether it may be used up is told by `ExactVisits`.
-      if (status !== 410 || life.ended_us <= answered_us || link.create.maxVisits !== undefined) return []
+      const isLimited = life.versions.some(
+        ({ link: { maxVisits }, since_us }) => maxVisits !== null && since_us <= answered_us
+      )
+      if (status !== 410 || life.ended_us <= answered_us || isLimited) return []
       if (life.link.expiresAt === null)
         return violation(`${key} is said to have ended, and nobody deleted it`)
       return hadExpired ? [] : violation(`${key} is said to have expired too early`)

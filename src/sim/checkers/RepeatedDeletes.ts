@@ -1,7 +1,7 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import { databaseTime } from "./databaseTime.ts"
-import { createdLinks, type Life, lifeAt } from "./lives.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
+import { createdLinks, type Life, lifeAt } from "./facts/lives.ts"
 
 /** Whether it is known what came of it, and that it was asked once. */
 const isPlain = ({ status, tries }: Exchange) => tries === 1 && (status === 204 || status === 404)

@@ -1,13 +1,18 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import type { Link } from "../../model/Link.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { s_us } from "../world/Time.ts"
 
-/** A link of a URL, for as long as it was there: microseconds since the world's beginning. */
+/** A link of a URL, for as long as it could be reused: microseconds since the world's beginning. */
 interface Standing {
   readonly key: string
   readonly url: string
+  /** The process that bound it, or made it so. */
+  readonly by: string
   readonly since_us: number
   until_us: number
+  /** Whether it has a limit of visits: then another one may take its place when it is used up. */
+  isLimited: boolean
 }
 
 /** The links of owners, in the order in which they were bound, and which of them were one too many. */
@@ -15,43 +20,60 @@ const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<strin
   const all: Array<Standing> = []
   const doubles: Array<readonly [Standing, Standing]> = []
   const live = new Map<string, Standing>()
-  for (const entry of journal) {
-    const { at_us } = entry
-    if (entry.tag === "bound" && urls.has(entry.link.url)) {
-      const { key, url } = entry.link
-      const one: Standing = { key, url, since_us: at_us, until_us: Number.POSITIVE_INFINITY }
-      for (const other of live.values()) if (other.url === url) doubles.push([other, one])
-      all.push(one)
-      live.set(key, one)
-    }
-    if (entry.tag !== "deleted" && entry.tag !== "changed") continue
-    const ended = live.get(entry.key)
-    if (ended === undefined) continue
+  const begin = ({ key, maxVisits, url }: Link, by: string, since_us: number) => {
+    const one = { key, url, by, since_us, until_us: Number.POSITIVE_INFINITY, isLimited: maxVisits !== null }
+    all.push(one)
+    live.set(key, one)
+    return one
+  }
+  const end = (key: string, at_us: number) => {
+    const ended = live.get(key)
+    if (ended === undefined) return
     ended.until_us = at_us
-    live.delete(entry.key)
+    live.delete(key)
+  }
+  /** A link with further choices is not reused; without them it is again, whether or not there is another one by then. */
+  const change = (link: Link, by: string, at_us: number) => {
+    const known = live.get(link.key)
+    const mayBeReused = urls.has(link.url) && link.extras === undefined
+    if (mayBeReused && known?.url === link.url) {
+      known.isLimited = link.maxVisits !== null
+      return
+    }
+    end(link.key, at_us)
+    if (mayBeReused) begin(link, by, at_us)
+  }
+  for (const entry of journal) {
+    const { at_us, by } = entry
+    if (entry.tag === "bound" && urls.has(entry.link.url)) {
+      const { url } = entry.link
+      const others = Array.from(live.values()).filter((other) => other.url === url && !other.isLimited)
+      const one = begin(entry.link, by, at_us)
+      for (const other of others) doubles.push([other, one])
+    }
+    if (entry.tag === "deleted") end(entry.key, at_us)
+    if (entry.tag === "changed") change(entry.link, by, at_us)
   }
   return { all, doubles }
 }
 
-/** What asks all databases for the links of a URL, and how long before a create binds its link it may have asked. */
-const looking: ReadonlySet<string> = new Set(["GuardedCreates.findByUrl", "LinkEpoch.isInForce"])
+/** How long before a create binds its link it may have asked all databases for the links of its URL. */
 const askedBefore_us = 10 * s_us
 
-/** Whether one of several databases may not have answered a create that bound its link at a time: then a link there is not found. */
-const mayBeMissed = ({ journal, options, silences }: Evidence) => {
-  if (options.databases === 1) return () => false
-  const unanswered_us = journal.flatMap((entry) =>
-    entry.tag === "unanswered" && looking.has(entry.operation) ? [entry.at_us] : []
-  )
-  return (at_us: number) =>
-    unanswered_us.some((when_us) => at_us - askedBefore_us < when_us && when_us <= at_us) ||
-    silences.some(({ from_us, until_us }) => from_us <= at_us && until_us > at_us - askedBefore_us)
-}
+/**
+ * Whether the node that bound a link may have taken one of several databases for away when it asked for others of its URL: then those there are not found. A database that is there is asked again where
+ * its answer is lost.
+ */
+const mayBeMissed =
+  ({ aways, options }: Evidence) =>
+  ({ by, since_us }: Standing) =>
+    options.databases > 1 &&
+    aways.some((one) => one.by === by && one.from_us <= since_us && one.until_us > since_us - askedBefore_us)
 
 /**
  * C7: of a URL that is asked for with `reuse` there is one live link at most, no matter who asks at once; and a link that is given again was there, live, at
- * some moment of the request. Nobody asks for such a URL otherwise, nor changes another link to it. While one of several
- * databases does not answer, there can be two.
+ * some moment of the request. Nobody asks for such a URL otherwise, nor changes another link to it. While a node takes one of
+ * several databases for away, it can make a second one.
  */
 export const ReusedLinks: Checker = {
   name: "reused links",
@@ -69,7 +91,7 @@ export const ReusedLinks: Checker = {
     })
     return [
       ...doubles.flatMap(([one, other]) =>
-        isMissed(other.since_us)
+        isMissed(other)
           ? []
           : violation(other.since_us, `${other.key} was bound to ${one.url}, and ${one.key} was there`, [
               one.key,

@@ -101,7 +101,7 @@ class Replay {
 
   /** What there is to add of keys: a set has each once, also those that it has forgotten to have handed out. */
   #arriving(own: Stores.Pool, keys: ReadonlyArray<Stores.Key>): ReadonlyArray<Stores.Key> {
-    return this.#kind === "list" ? keys : Stores.without(keys, own.keys)
+    return this.#kind === "list" ? keys : Stores.without([...new Set(keys)], own.keys)
   }
 
   #shard(shard: number): Shard {

@@ -32,6 +32,8 @@ class Account {
   /** Those that were counted, and that the database has forgotten. */
   readonly forgotten = new Map<string, number>()
   killed_us: number | undefined
+  /** From when on there may be visits that a batch has left to another one, where there are several writers. */
+  #leftFrom_us = Number.POSITIVE_INFINITY
   /** Of each of its writers; mostly there is one. */
   readonly #newest = new Map<string | undefined, Newest>()
 
@@ -42,6 +44,8 @@ class Account {
       case "counting": {
         const { at_us, sequence, writer } = entry
         const newest = this.#newestOf(writer)
+        if (writer !== undefined && sequence > newest.sequence && !newest.isHeard)
+          this.#leftFrom_us = Math.min(this.#leftFrom_us, newest.before_us - classified_us)
         if (sequence > newest.sequence)
           this.#newest.set(writer, {
             sequence,
@@ -96,7 +100,7 @@ class Account {
     return Array.from(this.#newest.values()).reduce(
       (from_us, { before_us, begun_us, isHeard, isTaken }) =>
         isHeard ? from_us : Math.min(from_us, (isTaken ? begun_us : before_us) - classified_us - paused_us),
-      end_us - killed_us - paused_us
+      Math.min(end_us - killed_us, this.#leftFrom_us) - paused_us
     )
   }
 }

@@ -1,35 +1,41 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import { Chosen } from "./Chosen.ts"
 import { Durability } from "./Durability.ts"
 import { ExactVisits } from "./ExactVisits.ts"
 import { Idempotency } from "./Idempotency.ts"
-import { Forgotten } from "./Forgotten.ts"
+import { Forgotten } from "./keys/Forgotten.ts"
 import { Freshness } from "./Freshness.ts"
-import { Fencing } from "./Fencing.ts"
-import { KeyLifecycle } from "./KeyLifecycle.ts"
-import { Ledger } from "./Ledger.ts"
+import { Fencing } from "./keys/Fencing.ts"
+import { KeyLifecycle } from "./keys/KeyLifecycle.ts"
+import { Leading } from "./Leading.ts"
+import { Ledger } from "./keys/Ledger.ts"
+import { Lists } from "./Lists.ts"
 import { Liveness } from "./Liveness.ts"
-import { MintedOnce } from "./MintedOnce.ts"
-import { Quarantine } from "./Quarantine.ts"
-import { Quotas } from "./Quotas.ts"
+import { MintedOnce } from "./keys/MintedOnce.ts"
+import { Quarantine } from "./keys/Quarantine.ts"
+import { Quotas } from "./users/Quotas.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
-import { Recovery } from "./Recovery.ts"
+import { Recovery } from "./keys/Recovery.ts"
 import { RepeatedDeletes } from "./RepeatedDeletes.ts"
-import { remembered } from "./remembered.ts"
+import { remembered } from "./facts/remembered.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
-import { Revocation } from "./Revocation.ts"
-import { Sessions } from "./Sessions.ts"
+import { Revocation } from "./users/Revocation.ts"
+import { Sessions } from "./users/Sessions.ts"
 import { Shutdown } from "./Shutdown.ts"
 import { Specification } from "./Specification.ts"
-import { UniqueBinding } from "./UniqueBinding.ts"
+import { UniqueBinding } from "./keys/UniqueBinding.ts"
 import { Visits } from "./Visits.ts"
-import { WebhookEvents } from "./WebhookEvents.ts"
+import { WebhookEvents } from "./users/WebhookEvents.ts"
 
 /** Every checker. */
 export const checkers: ReadonlyArray<Checker> = [
   UniqueBinding,
   Durability,
+  Chosen,
   ReadYourWrites,
   Freshness,
+  Leading,
+  Lists,
   ExactVisits,
   Quarantine,
   Idempotency,

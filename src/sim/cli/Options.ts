@@ -118,6 +118,8 @@ export const WorkloadOptions = Schema.Struct({
   changed: Probability,
   /** How likely a create asks for an alias, of few, so that several want the same one. */
   withAlias: Probability,
+  /** How likely such an alias has several segments, the first of which others have; then paths that follow keys may be such aliases. */
+  withLongAlias: Probability,
   /** How likely a create has an `Idempotency-Key`, with which it is repeated until its client knows what came of it. */
   withKey: Probability,
   /** How likely a create is of one of few URLs, and takes a link of it that is there already. */
@@ -128,6 +130,12 @@ export const WorkloadOptions = Schema.Struct({
   withExpiry: Probability,
   /** How likely a create allows so many visits and no more: few, so that they are used up. */
   withMaxVisits: Probability,
+  /** How likely a create chooses rules, variants or a forwarded path, or is archived. Where some do, or changes do, visitors are of several kinds, and paths follow keys in requests. */
+  withChoices: Probability,
+  /** How likely a change is of what else is chosen of a link: of that, of its title, or, where there are any, of the visits that it allows. */
+  edited: Probability,
+  /** How likely a request lists the links. */
+  listed: Probability,
   /** How likely a create is by one of few users, by an API key, which is revoked some day; with 0 there are no users. */
   withAccount: Probability,
   /** How likely a create is in one of few further domains, and a tenth as likely a redirect is asked for at a wrong one; with 0 there are none. */
@@ -138,7 +146,7 @@ export const WorkloadOptions = Schema.Struct({
   wished: Probability,
   /** How likely a client sends many requests at once. */
   bursts: Probability,
-  /** How likely others ask for a link while a client changes or deletes it, and some of the nodes again when that must hold everywhere. */
+  /** How likely others ask for a link while a client changes or deletes it, or use an API key while it is revoked, and ask some of the nodes again when that must hold everywhere. */
   followed: Probability,
   /** How many links clients remember together, to ask for them; with few of them these are hot, and newer ones take their places. */
   remembered: Schema.Int.pipe(Schema.between(1, 10_000))
@@ -156,7 +164,7 @@ export const SimOptions = Schema.Struct({
   /** Who places the actors: an adversary, or the production stack. */
   level: Level,
   nodes: Size,
-  /** Databases that have links, of which the first is the control database. Several have no users; and their standbys, if any, are synchronous. */
+  /** Databases that have links, of which the first is the control database. The standbys of several, if any, are synchronous. */
   databases: Schema.Int.pipe(Schema.between(1, 4)),
   /** Connections to the database that a node has at most: 20 in production. */
   connectionsMax: Size,
@@ -195,10 +203,10 @@ export const SimOptions = Schema.Struct({
   faults: FaultOptions
 }).pipe(
   Schema.filter(
-    ({ databases, faults, workload }) =>
+    ({ databases, faults }) =>
       databases === 1 ||
-      (workload.withAccount === 0 && faults.databaseLag_ms === 0) ||
-      "several databases have no users (workload.withAccount), and no standby that lags (faults.databaseLag_ms)"
+      faults.databaseLag_ms === 0 ||
+      "several databases have no standby that lags (faults.databaseLag_ms)"
   )
 )
 /** See {@link SimOptions}. */

@@ -71,11 +71,15 @@ const calm: SimOptions = {
     deleted: 0.04,
     changed: 0.06,
     withAlias: 0.1,
+    withLongAlias: 0,
     withKey: 0.08,
     reused: 0.06,
     bulk: 0.02,
     withExpiry: 0.1,
     withMaxVisits: 0.1,
+    withChoices: 0,
+    edited: 0,
+    listed: 0,
     withAccount: 0,
     withDomain: 0.2,
     justCreated: 0.4,
@@ -304,7 +308,8 @@ const slowStores: Aim = (options, chance) => ({
     deleted: 0.1,
     changed: 0.15,
     withMaxVisits: 0.2,
-    withAccount: chance.pick([0, 0.3]),
+    withAccount: chance.pick([0.15, 0.3]),
+    followed: 0.5,
     remembered: chance.pick([3, 40])
   }),
   faults: {
@@ -384,11 +389,11 @@ const scarce = (options: SimOptions, chance: Chance): SimOptions => ({
 
 /** The stores refuse calls, and nothing else goes wrong: what was refused is known not to have happened, so that nothing may be lost. */
 const refusals: Aim = (options, chance) => ({
-  ...withWorkload(scarce(options, chance), { created: 0.8, bursts: 0.1 }),
+  ...withWorkload(scarce(options, chance), { created: chance.pick([0.8, 0.3]), bursts: 0.1 }),
   nodes: chance.between(2, 4),
   faults: {
     ...noFaults,
-    databaseCalls: { refused: chance.pick([0.03, 0.1]), lost: 0, ignored: 0 },
+    databaseCalls: { refused: chance.pick([0.03, 0.1, 0.25]), lost: 0, ignored: 0 },
     redisCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
     stop: { perMinute: chance.pick([3, 8]), least_ms: 500, most_ms: 3_000 },
     move: { perMinute: chance.pick([0, 0, 12]), least_ms: 0, most_ms: 3_000 },
@@ -488,14 +493,70 @@ const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
   const standbyRoutes_ms = new Chance(chance.below(2 ** 31), "routes").pick([0, 3_000])
   const faults = { ...options.faults, databaseFailover, databaseLag_ms, formerPrimary_ms, standbyRoutes_ms }
   if (databaseLag_ms === 0) return { ...options, witnessed: true, faults }
+  // Where keys leave the database all the time, moves of them are among what it forgets.
+  const isHungry = chance.happens(0.5)
+  const drawn = isHungry ? withWorkload(scarce(options, chance), { created: 0.8, bursts: 0.1 }) : options
   return {
-    ...withWorkload(options, { withAccount: 0 }),
+    ...withWorkload(drawn, { withAccount: 0 }),
     witnessed: true,
     // Of several nodes only in the simulation: a database that they share has none.
-    keyStock: options.keyStock === "file" ? "table" : options.keyStock,
-    faults: { ...faults, redisFailover: never, redisLoss: never }
+    keyStock: drawn.keyStock === "file" ? "table" : drawn.keyStock,
+    faults: {
+      ...faults,
+      ...(isHungry && { databaseFailover: { perMinute: 12, least_ms: 50, most_ms: 2_000 } }),
+      redisFailover: never,
+      redisLoss: never
+    }
   }
 }
+
+/** Links that everybody asks for are changed by several at once, through owners of whom some are not the owners any more; answers come late, and the news of changes are lost again and again. */
+const lateNews: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.1,
+    deleted: 0.02,
+    changed: 0.4,
+    withAccount: 0,
+    withExpiry: 0,
+    withMaxVisits: 0,
+    justCreated: 0.1,
+    wished: 0,
+    followed: 0.5,
+    remembered: chance.pick([2, 4])
+  }),
+  nodes: chance.between(2, 3),
+  redirectCacheMax: 64,
+  ownerCacheMax: 64,
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: 0, lost: 0.02, ignored: 0 },
+    slowCalls: { probability: 0.4, most_ms: 3_000 },
+    move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Pools forget what they have handed out, so that some links of a bulk get keys that are bound already. */
+const forgottenPops: Aim = (options, chance) => ({
+  ...withWorkload(scarce(options, chance), {
+    created: 0.9,
+    bulk: 0.5,
+    withAccount: 0,
+    withKey: 0,
+    reused: 0
+  }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    redisFailover: { perMinute: 20, least_ms: 50, most_ms: 500 },
+    replicaLag_ms: chance.pick([300, 1_500]),
+    preemption: options.faults.preemption
+  }
+})
+
+/** What is seldom even among what seeds aim at, drawn apart from it. */
+const withRarities = (options: SimOptions, chance: Chance): SimOptions =>
+  chance.happens(0.12) ? chance.pick([lateNews, forgottenPops])(options, chance) : options
 
 /** The database is there, and something is wrong with it. */
 const withAilments = (options: SimOptions, chance: Chance): SimOptions => {
@@ -528,13 +589,13 @@ const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => 
 /** Further steps at which nodes are killed where there are several databases. */
 const stepsOfSeveral = ["BucketPlacement.read", "LinkCarrier.leave", "LinkCarrier.arrive"] as const
 
-/** So many databases have links; between several of them buckets move. Then there are no users, and no standby that lags: see `SimOptions`. */
+/** So many databases have links; between several of them buckets move. Then there is no standby that lags: see `SimOptions`. */
 export const withDatabases = (options: SimOptions, databases: number, seed: number): SimOptions => {
   if (databases === 1)
     return { ...options, databases, faults: { ...options.faults, bucketMove: never, moverCrash: 0 } }
   const chance = new Chance(seed, "moves")
   return {
-    ...withWorkload(options, { withAccount: 0 }),
+    ...options,
     databases,
     faults: {
       ...options.faults,
@@ -562,6 +623,7 @@ const swarm = (seed: number): SimOptions => {
   const weight = drawnWeights(chance)
   const quarantine_s = chance.pick([4, 10, 20])
   const clients = chance.pick([2, 6, 20])
+  const choices = new Chance(seed, "choices")
   const drawn: SimOptions = {
     ...calm,
     ...drawnSizes(chance),
@@ -584,11 +646,15 @@ const swarm = (seed: number): SimOptions => {
       deleted: chance.pick([0, 0.04, 0.15]),
       changed: chance.pick([0, 0.06, 0.2]),
       withAlias: chance.pick([0, 0.1, 0.3]),
+      withLongAlias: new Chance(seed, "long aliases").pick([0, 0, 0.3]),
       withKey: chance.pick([0, 0.08, 0.2]),
       reused: chance.pick([0, 0.06, 0.12]),
       bulk: chance.pick([0, 0.02, 0.05]),
       withExpiry: chance.pick([0, 0.1, 0.4]),
       withMaxVisits: chance.pick([0, 0.1, 0.3]),
+      withChoices: choices.pick([0, 0, 0.1, 0.4]),
+      edited: choices.pick([0, 0, 0.3, 0.7]),
+      listed: choices.pick([0, 0, 0.02]),
       withAccount: chance.pick([0, 0, 0.2, 0.5]),
       withDomain: new Chance(seed, "domains").pick([0, 0.2, 0.6]),
       justCreated: chance.pick([0.1, 0.4, 0.8]),
@@ -600,7 +666,8 @@ const swarm = (seed: number): SimOptions => {
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
   const aimed = chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
-  const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
+  const rare = withRarities(aimed, new Chance(seed, "rarities"))
+  const ailing = withAilments(withStandby(rare, new Chance(seed, "standby")), new Chance(seed, "ailments"))
   const databases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 1, 2, 3, 4])
   return withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
 }

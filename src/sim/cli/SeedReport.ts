@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import * as Changes from "../clients/Changes.ts"
-import { type Losses, lossesOf } from "../checkers/Ledger.ts"
+import { type Losses, lossesOf } from "../checkers/keys/Ledger.ts"
 import { Level, type SimOptions } from "./Options.ts"
 import { type PresetName, presets, withDatabases } from "./Presets.ts"
 import { Recovery, recoveriesOf, worstOf } from "../report/Recovery.ts"

@@ -66,11 +66,15 @@ const fewerClients: Pass = (options) =>
 const unneeded = [
   "bursts",
   "withAlias",
+  "withLongAlias",
   "withKey",
   "reused",
   "bulk",
   "withExpiry",
   "withMaxVisits",
+  "withChoices",
+  "edited",
+  "listed",
   "withDomain",
   "deleted",
   "changed"

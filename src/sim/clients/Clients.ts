@@ -1,14 +1,16 @@
+import type { Answer } from "./Balancer.ts"
+import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
 import { aliases } from "./Drafts.ts"
-import type { Exchange } from "../History.ts"
-import { namesOf } from "../deployment/FurtherDomains.ts"
+import type { Exchange, Wish } from "../History.ts"
+import { namesOf, textOf } from "../deployment/FurtherDomains.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { adminKey } from "../deployment/StubServices.ts"
-import type { Users } from "../deployment/Users.ts"
+import { announced_us, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
-import { ms_us } from "../world/Time.ts"
+import { ms_us, s_us } from "../world/Time.ts"
 
 /** The maximum of requests in a burst. */
 const burstMax = 20
@@ -21,27 +23,53 @@ const followers = 4
 const writtenWithin_us = 20 * ms_us
 const holds_us = 1_300 * ms_us
 
-/** `text`: that by which the link is stored. */
-const requestOf = (
-  kind: "redirect" | "change" | "delete",
-  text: string,
-  url: string | undefined
-): VirtualRequest => {
+/** How many use an API key shortly before it is revoked, and how many, and for how long, when no node may accept it any more. */
+const keyUses = { before: 4, after: 8 }
+const usedFor_us = 2.5 * s_us
+
+/** Links of a list at most: all that a run makes. */
+const listedMax = 500
+
+/** What is read of the answer to a list. */
+interface ListAnswer {
+  readonly data: ReadonlyArray<{ readonly key: string; readonly domain?: string }>
+  readonly nextCursor: string | null
+  readonly partial?: true
+}
+
+/** The links of a list, if it is a whole one. */
+const listedIn = ({ body }: Answer["response"]): ReadonlyArray<string> | undefined => {
+  const { data, nextCursor, partial } = JSON.parse(body) as ListAnswer
+  return nextCursor === null && partial === undefined
+    ? data.map(({ domain, key }) => textOf(key, domain))
+    : undefined
+}
+
+/** What is asked about one link: by the text by which it is stored. */
+interface LinkWish extends Wish {
+  readonly kind: "redirect" | "change" | "delete"
+  readonly key: string
+}
+
+const requestOf = ({ choices, kind, key: text, path: rest, url, visitor }: LinkWish): VirtualRequest => {
   const { domain, key } = namesOf(text)
-  const path = `/api/v1/links/${key}${domain === undefined ? "" : `?domain=${domain}`}`
+  const path = `/api/v1/links/${encodeURIComponent(key)}${domain === undefined ? "" : `?domain=${domain}`}`
   switch (kind) {
-    case "redirect":
+    case "redirect": {
+      const { headers, query } = signsOf(visitor)
       return {
         method: "GET",
-        path: `/${key}`,
-        headers: { accept: "application/json", ...(domain !== undefined && { host: domain }) }
+        path: `/${key}${rest === undefined ? "" : `/${rest}`}${query}`,
+        headers: { accept: "application/json", ...headers, ...(domain !== undefined && { host: domain }) },
+        link: { key: text, path: rest }
       }
+    }
     case "change":
       return {
         method: "PATCH",
         path,
         headers: { "x-api-key": adminKey, "content-type": "application/json" },
-        body: JSON.stringify({ url })
+        body: JSON.stringify({ url, ...choices })
       }
     case "delete":
       return { method: "DELETE", path, headers: { "x-api-key": adminKey } }
@@ -60,6 +88,7 @@ export class Clients {
   readonly #options: ClientsOptions
   readonly #chance: Chance
   readonly #followers: Chance
+  readonly #lists: Chance
   readonly #requests: Requests
   readonly #creates: Creates
   /** Keys that clients were given, the oldest first. */
@@ -69,6 +98,7 @@ export class Clients {
     this.#options = options
     this.#chance = options.world.chance("clients")
     this.#followers = options.world.chance("followers")
+    this.#lists = options.world.chance("lists")
     this.#requests = new Requests(options)
     this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
       this.#know(exchange)
@@ -77,6 +107,9 @@ export class Clients {
 
   /** Starts all clients. They work until `until_us`. */
   start(until_us: number) {
+    this.#options.users.whenRevoked = (secret) => {
+      if (this.#followers.happens(this.#options.workload.followed)) this.#useRevoked(secret)
+    }
     for (let number = 0; number < this.#options.workload.clients; number++)
       this.#live(`client-${number}`, until_us)
   }
@@ -103,6 +136,7 @@ export class Clients {
 
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
+    if (this.#lists.happens(workload.listed)) return this.#list(client, done)
     const wish = this.#chance.happens(workload.wished)
       ? this.#creates.drafts.wished(this.#chance.pick(aliases))
       : undefined
@@ -129,21 +163,48 @@ export class Clients {
   }
 
   #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
-    const url = kind === "change" ? this.#creates.drafts.newUrl() : undefined
+    const { drafts } = this.#creates
+    const more = kind === "change" ? drafts.change() : kind === "redirect" ? drafts.visit() : {}
     const direct = kind === "redirect" && this.#chance.happens(0.3)
     if (kind !== "redirect" && this.#followers.happens(this.#options.workload.followed))
       this.#follow(`${client}'s followers`, key)
-    this.#requests.send([{ client, kind, key, url, direct }], requestOf(kind, key, url), () => done())
+    const wish: LinkWish = { client, kind, key, direct, ...more }
+    this.#requests.send([wish], requestOf(wish), ([exchange], answer) => {
+      if (wish.choices !== undefined && answer?.response.status === 200) exchange!.body = answer.response.body
+      done()
+    })
+  }
+
+  #list(client: string, done: () => void) {
+    const archived = this.#lists.pick(["false", "true", "any"] as const)
+    const path = `/api/v1/links?limit=${listedMax}&archived=${archived}`
+    this.#requests.send(
+      [{ client, kind: "list", archived }],
+      { method: "GET", path, headers: { "x-api-key": adminKey } },
+      ([exchange], answer) => {
+        if (answer?.response.status === 200) exchange!.listed = listedIn(answer.response)
+        done()
+      }
+    )
+  }
+
+  /** Uses an API key at some nodes while it is revoked, and again when none may accept it. */
+  #useRevoked(secret: string) {
+    const use = (after_us: number) =>
+      this.#options.world.after(after_us, null, () => this.#creates.byKey("users' programs", secret))
+    for (let times = 0; times < keyUses.before; times++) use(this.#followers.below(announced_us))
+    for (let times = 0; times < keyUses.after; times++)
+      use(announced_us + s_us + this.#followers.below(usedFor_us))
   }
 
   /** Asks some nodes for a link while it is written, and again when that must hold everywhere. */
   #follow(client: string, key: string) {
     const chance = this.#followers
-    const wish = { client, kind: "redirect", key, direct: true } as const
-    const ask = (after_us: number) =>
-      this.#options.world.after(after_us, null, () =>
-        this.#requests.send([wish], requestOf("redirect", key, undefined), () => {})
-      )
+    const { drafts } = this.#creates
+    const ask = (after_us: number) => {
+      const wish: LinkWish = { client, kind: "redirect", key, direct: true, ...drafts.visit() }
+      this.#options.world.after(after_us, null, () => this.#requests.send([wish], requestOf(wish), () => {}))
+    }
     for (let times = 0; times < followers; times++) {
       ask(chance.below(writtenWithin_us))
       ask(holds_us + chance.below(holds_us))

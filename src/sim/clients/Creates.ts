@@ -126,6 +126,11 @@ export class Creates {
     return { drafts: items, request: bulkOf(items, idempotencyKey), isBulk: true }
   }
 
+  /** Has one node asked for a link by an API key, whatever comes of it. */
+  byKey(client: string, apiKey: string) {
+    this.#ask(client, single({ url: this.drafts.newUrl(), apiKey }), () => {}, true)
+  }
+
   /** Asks, and asks again until it is known what came of it, each time some node. */
   #insist(
     client: string,
@@ -157,8 +162,13 @@ export class Creates {
   }
 
   /** Sends an errand once. */
-  #ask(client: string, errand: Errand, done: (exchanges: ReadonlyArray<Exchange>) => void = () => {}) {
-    const wishes = errand.drafts.map((draft) => ({ client, kind: "create", ...draft }) as const)
+  #ask(
+    client: string,
+    errand: Errand,
+    done: (exchanges: ReadonlyArray<Exchange>) => void = () => {},
+    direct?: boolean
+  ) {
+    const wishes = errand.drafts.map((draft) => ({ client, kind: "create", direct, ...draft }) as const)
     this.#requests.send(wishes, errand.request, (exchanges, answer) => {
       note(errand, exchanges, answer)
       for (const exchange of exchanges) if (exchange.key !== undefined) this.#made(exchange)

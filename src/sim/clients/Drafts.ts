@@ -1,6 +1,7 @@
 import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { domainNumbers, hostOf, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
+import { type Choices, visitors, whenOf } from "./Choices.ts"
 import type { Wish } from "../History.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
@@ -20,6 +21,18 @@ const elsewhereShare = 0.1
 /** Visits that a link of few visits has at most. */
 const visitsMax = 8
 
+/** How likely a visitor is one of whom rules know something, and a path follows the key in a request; and the paths. */
+const knownShare = 0.5
+const pathShare = 0.1
+const paths: ReadonlyArray<string> = ["more", "more/of-it"]
+
+/** Of so many aliases there are longer ones, which are as if such a path followed them. */
+const familiesMax = 4
+
+/** How likely a change of a choice clears it, and how likely it is of the target as well. */
+const clearedShare = 0.3
+const withTargetShare = 0.2
+
 /** After how long a link expires at most. */
 const expiryMax_s = 20
 
@@ -34,6 +47,8 @@ export class Drafts {
   readonly #workload: WorkloadOptions
   readonly #chance: Chance
   readonly #domains: Chance
+  readonly #choices: Chance
+  readonly #longAliases: Chance
   readonly #users: Users
   #drawn = 0
 
@@ -42,6 +57,8 @@ export class Drafts {
     this.#users = users
     this.#chance = world.chance("drafts")
     this.#domains = world.chance("domains")
+    this.#choices = world.chance("choices")
+    this.#longAliases = world.chance("long aliases")
   }
 
   next(): Draft {
@@ -55,15 +72,84 @@ export class Drafts {
       url: this.newUrl(),
       idempotencyKey,
       domain,
-      alias: chance.happens(withAlias) ? this.inDomain(chance.pick(aliases), domain) : undefined,
+      alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
       expiresIn_s: chance.happens(withExpiry) ? chance.between(2, expiryMax_s) : undefined,
-      maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
+      maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined,
+      choices: this.#chosen()
+    }
+  }
+
+  /** An alias, or a longer one in its stead; or one of those to which there are longer ones. */
+  #alias(alias: string): string {
+    const chance = this.#longAliases
+    const { withLongAlias } = this.#workload
+    if (!chance.happens(withLongAlias)) return alias
+    const first = aliases[chance.below(familiesMax)]!
+    return chance.happens(0.7) ? `${first}/${chance.pick(paths)}` : first
+  }
+
+  /** What else a create chooses, if anything. */
+  #chosen(): Choices | undefined {
+    const chance = this.#choices
+    if (!chance.happens(this.#workload.withChoices)) return undefined
+    return { title: this.#newTitle(), ...chance.pick(this.#kinds)() }
+  }
+
+  /** Each choice by itself, with something chosen. */
+  readonly #kinds: ReadonlyArray<() => Choices> = [
+    () => ({ forwardPath: true }),
+    () => ({ archived: true }),
+    () => ({ rules: this.#rules() }),
+    () => ({ variants: this.#variants() }),
+    () => ({ forwardPath: true, rules: this.#rules(), variants: this.#variants() })
+  ]
+
+  #rules(): NonNullable<Choices["rules"]> {
+    const first = this.#choices.below(visitors.length)
+    return Array.from({ length: this.#choices.between(1, 2) }, (_, index) => ({
+      url: this.newUrl(),
+      when: whenOf(visitors[(first + index) % visitors.length]!)
+    }))
+  }
+
+  #variants(): NonNullable<Choices["variants"]> {
+    return Array.from({ length: this.#choices.between(2, 3) }, () => ({
+      url: this.newUrl(),
+      weight: this.#choices.between(1, 3)
+    }))
+  }
+
+  /** What a change is of: of the target alone, or of some choice. */
+  change(): Pick<Draft, "choices" | "url"> {
+    const chance = this.#choices
+    if (!chance.happens(this.#workload.edited)) return { url: this.newUrl() }
+    const url = chance.happens(withTargetShare) ? this.newUrl() : undefined
+    return { url, choices: { title: this.#newTitle(), ...this.#edit() } }
+  }
+
+  #edit(): Choices {
+    const chance = this.#choices
+    const limit = (): Choices => ({ maxVisits: chance.between(1, visitsMax) })
+    const kinds = [...this.#kinds, () => ({}), ...(this.#workload.withMaxVisits > 0 ? [limit] : [])]
+    const chosen = chance.pick(kinds)()
+    if (!chance.happens(clearedShare)) return chosen
+    return Object.fromEntries(Object.keys(chosen).map((name) => [name, null]))
+  }
+
+  /** Who follows a link, and what they ask for behind its key. */
+  visit(): Pick<Wish, "path" | "visitor"> {
+    const { edited, withChoices, withLongAlias } = this.#workload
+    if (edited + withChoices + withLongAlias === 0) return {}
+    const chance = this.#choices
+    return {
+      visitor: chance.happens(knownShare) ? chance.pick(visitors) : undefined,
+      path: chance.happens(pathShare) ? chance.pick(paths) : undefined
     }
   }
 
   /** An alias somebody may want: in a further domain perhaps. */
   wished(alias: string): string {
-    return this.inDomain(alias, this.#domain())
+    return this.inDomain(this.#alias(alias), this.#domain())
   }
 
   /** Now and then the text of a link with the same key in another domain, where it has no link if it was minted. */
@@ -82,18 +168,24 @@ export class Drafts {
       : undefined
   }
 
+  /** A title that no other create or change gives. */
+  #newTitle(): string {
+    return `title ${this.#drawn++}`
+  }
+
   /** A target that nobody has asked for yet. */
   newUrl(): string {
     return `https://example.com/${this.#drawn++}`
   }
 }
 
-const bodyOf = ({ alias, domain, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
+const bodyOf = ({ alias, choices, domain, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
   url,
+  ...choices,
   alias: alias === undefined ? undefined : namesOf(alias).key,
   domain: domain === undefined ? undefined : hostOf(domain),
   expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
-  maxVisits,
+  ...(maxVisits !== undefined && { maxVisits }),
   reuse
 })
 

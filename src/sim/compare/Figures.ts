@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { lossesOf } from "../checkers/Ledger.ts"
+import { lossesOf } from "../checkers/keys/Ledger.ts"
 import { ReadYourWrites } from "../checkers/ReadYourWrites.ts"
 import type { Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
@@ -119,9 +119,9 @@ export const isLost =
   ({ lives, row }: Evidence) =>
   ({ key, url }: Exchange): boolean => {
     const stored = row(key!)?.url
-    const life = lives.get(key!)?.findLast(({ versions }) => versions.some((version) => version.url === url))
+    const life = lives.get(key!)?.findLast(({ versions }) => versions.some(({ link }) => link.url === url))
     if (life === undefined) return stored !== url
-    return life.freed_us === Number.POSITIVE_INFINITY && stored !== life.versions.at(-1)!.url
+    return life.freed_us === Number.POSITIVE_INFINITY && stored !== life.versions.at(-1)!.link.url
   }
 
 const storedBy = ({ options, pooled, storedKeys }: Evidence): number =>

@@ -14,11 +14,13 @@ import { AdversarialPlacement } from "../actors/AdversarialPlacement.ts"
 import { AsideKeys } from "../actors/AsideKeys.ts"
 import { type KeyTrail, makeTrail } from "../actors/KeyTrail.ts"
 import { Balancer } from "../clients/Balancer.ts"
-import { livesOf } from "../checkers/lives.ts"
+import { attributed } from "../checkers/facts/attributed.ts"
+import { livesOf } from "../checkers/facts/lives.ts"
 import { Clients } from "../clients/Clients.ts"
 import { ClusterPlacement } from "../cluster/ClusterPlacement.ts"
 import type { Evidence } from "../Evidence.ts"
 import * as Faults from "./Faults.ts"
+import * as FurtherDomains from "./FurtherDomains.ts"
 import { History } from "../History.ts"
 import { Journal } from "../Journal.ts"
 import type { FaultOptions, SimOptions } from "../cli/Options.ts"
@@ -177,9 +179,10 @@ export class Deployment {
     ]
     if (areSeveral) {
       const chance = this.world.chance("homes of buckets")
-      this.#homes = new VirtualHomes(this.#databases, this.#journal, mutation, () =>
-        chance.below(options.databases)
-      )
+      this.#homes = new VirtualHomes(this.#databases, this.#journal, mutation, {
+        haveUsers: options.workload.withAccount > 0,
+        homeOf: () => chance.below(options.databases)
+      })
       this.#aside = new AsideKeys()
       this.#moves = new BucketMoves({
         world: this.world,
@@ -236,17 +239,18 @@ export class Deployment {
     this.world.after(0, null, () => this.#begin(healed_us, end_us))
     this.world.after(healed_us, null, () => this.#heal())
     this.world.runUntil(end_us)
+    const lives = livesOf(this.#journal.entries)
     const evidence: Evidence = {
       options: this.options,
-      exchanges: this.#history.exchanges,
-      journal: this.#journal.entries,
-      lives: livesOf(this.#journal.entries),
+      ...attributed(this.#history.exchanges, this.#journal.entries, lives),
+      lives,
       healed_us,
       end_us,
       beginning_ms,
       faults: counted(this.#strikes.map(({ name }) => name)),
       strikes: this.#strikes,
       silences: this.#databases.flatMap(({ silences }) => silences),
+      aways: this.#databases.flatMap(({ aways }) => aways),
       sessions: this.#database.figures,
       clock: this.#database.clock.record,
       row: (key) => (this.#homes ?? this.#database).row(key) ?? null,
@@ -270,7 +274,10 @@ export class Deployment {
       met: this.#meetings.counts,
       operations: this.#meetings.operations,
       userKeys: this.#users.keys,
-      undelivered: new Set(this.#database.undelivered),
+      undelivered: new Set([
+        ...this.#database.undelivered,
+        ...this.#databases.flatMap(({ tables }) => [...tables.outbox.keys()])
+      ]),
       visitsShed: visitsShedSoFar() - shedBefore,
       buffered: new Set(this.world.look(() => this.#nodes().flatMap(({ buffered }) => buffered))),
       asideLost: this.#aside?.lost ?? 0,
@@ -295,6 +302,9 @@ export class Deployment {
   }
 
   #begin(healed_us: number, end_us: number) {
+    const { withDomain, withLongAlias } = this.options.workload
+    if (withLongAlias > 0 && withDomain > 0)
+      Effect.runSync(Effect.orDie(FurtherDomains.addTo(this.#database.domains)))
     this.#users.start(end_us - 8 * s_us)
     this.#places.forEach((place) => this.#start(place))
     this.#balancer.start()
@@ -340,6 +350,7 @@ export class Deployment {
         options: this.options,
         mutation: this.#mutation,
         aside: this.#aside,
+        domains: this.options.workload.withLongAlias > 0 ? (process) => this.#domains(process) : undefined,
         users:
           this.#users.names.length === 0
             ? undefined
@@ -347,7 +358,7 @@ export class Deployment {
                 options: this.options,
                 journal: this.#journal,
                 mutation: this.#mutation,
-                database: this.#database,
+                databases: [this.#database, ...this.#databases.slice(1)],
                 receiver: this.#receiver
               },
         ports: (process) => this.#ports(process)
@@ -361,6 +372,11 @@ export class Deployment {
       }
     )
     place.node = node
+  }
+
+  #domains(process: VirtualProcess) {
+    const store = this.#database.domainStore(process)
+    return this.#mutation.domains?.(store, process) ?? store
   }
 
   #startIn(place: Place, down_us: number) {

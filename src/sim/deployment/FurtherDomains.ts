@@ -1,6 +1,9 @@
+import { Effect } from "effect"
 import { KnownDomains } from "../../http/domains/Domains.ts"
 import { defaultDomain, domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { type Domain, noTargets } from "../../model/Domain.ts"
+import type { DomainStore } from "../../storage/domains/DomainStore.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
 
 /** The host of the default domain of every simulated deployment. */
 export const ownHost = "linkmint.test"
@@ -21,9 +24,20 @@ const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
 /** The numbers of all domains. */
 export const domainNumbers: ReadonlyArray<number> = [defaultDomain, ...domains.map(({ number }) => number)]
 
+/** What a node knows of domains that has not read them. */
+export const unread = (): KnownDomains => new KnownDomains({ ownHost, unknownHosts: "default" })
+
+/** Adds them to a store, where clients use any. */
+export const addTo = ({ add, verify }: typeof DomainStore.Service): Effect.Effect<void, StorageError> =>
+  Effect.forEach(
+    domains,
+    (domain) => Effect.zipRight(add(domain, domains.length), verify(domain.number, domain.token, 0)),
+    { discard: true }
+  )
+
 /** The domains as a node knows them. */
 export const known = (): KnownDomains => {
-  const known = new KnownDomains({ ownHost, unknownHosts: "default" })
+  const known = unread()
   known.set({ version: 1, lastNumber: domains.length, domains, longAliasesIn: [] })
   return known
 }

@@ -30,7 +30,8 @@ export interface UserSurroundings {
   readonly options: SimOptions
   readonly journal: Journal
   readonly mutation: Mutation
-  readonly database: VirtualDatabase
+  /** All that have links. The first has users, quotas and webhooks. */
+  readonly databases: readonly [control: VirtualDatabase, ...further: ReadonlyArray<VirtualDatabase>]
   /** The receiver of all webhooks. */
   readonly receiver: VirtualServer
 }
@@ -68,17 +69,18 @@ type Built<Has, E> = Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
 /** Adds users' stores, and has changes of links tell their webhooks. What it adds is known to {@link after}. */
 export const before =
-  ({ database, mutation }: UserSurroundings, process: VirtualProcess) =>
+  ({ databases, mutation }: UserSurroundings, process: VirtualProcess) =>
   <Has>(own: Built<Has, never>): Built<Has, StorageError> =>
     own.pipe(
-      Effect.map((context) => Context.merge(context, database.userStores(process, mutation))),
+      Effect.map((context) => Context.merge(context, databases[0].userStores(process, mutation))),
       adding(WebhookListeners.layer),
       Effect.tap((context) => {
         const listeners = Context.get(context, WebhookListeners.WebhookListeners)
-        database.tellWebhooks(process, (parts) => {
-          const sound = WebhookOutbox.over(messages, { ...parts, listeners })
-          return mutation.outbox?.(sound, parts) ?? sound
-        })
+        for (const database of databases)
+          database.tellWebhooks(process, (parts) => {
+            const sound = WebhookOutbox.over(messages, { ...parts, listeners })
+            return mutation.outbox?.(sound, parts) ?? sound
+          })
       })
     ) as unknown as Built<Has, StorageError>
 

@@ -4,7 +4,7 @@ import { newUser } from "../../storage/accounts/AccountStore.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import type { Chance } from "../world/Chance.ts"
-import { s_us } from "../world/Time.ts"
+import { ms_us, s_us } from "../world/Time.ts"
 import type { World } from "../world/World.ts"
 
 /** Users of a deployment, if there are any. */
@@ -12,6 +12,9 @@ const usersMax = 3
 
 /** How long an API key is used on average. */
 const keyLasts_us = 8 * s_us
+
+/** How long before an API key is revoked `Users.whenRevoked` is called. */
+export const announced_us = 300 * ms_us
 
 /** How likely a client uses an API key that was revoked last rather than the one that is valid. */
 const formerShare = 0.3
@@ -29,6 +32,8 @@ export interface UserKey {
 export class Users {
   readonly keys: Array<UserKey> = []
   readonly names: ReadonlyArray<string>
+  /** Called with the secret of each API key that is revoked {@link announced_us} later. */
+  whenRevoked: (secret: string) => void = () => {}
   readonly #world: World
   readonly #database: VirtualDatabase
   readonly #options: SimOptions
@@ -101,8 +106,9 @@ export class Users {
   #revokeLater(user: string, until_us: number) {
     const wait_us = this.#chance.waiting(keyLasts_us)
     if (this.#world.now_us + wait_us > until_us) return
-    this.#world.after(wait_us, null, () => {
-      const last = this.keys.findLast((key) => key.user === user)!
+    const last = this.keys.findLast((key) => key.user === user)!
+    this.#world.after(wait_us, null, () => this.whenRevoked(last.secret))
+    this.#world.after(wait_us + announced_us, null, () => {
       Effect.runSync(Effect.orDie(this.#database.accounts.removeKey(last.id, null)))
       last.revoked_us = this.#world.now_us
       this.#world.tell("users", "revoked", last.id)

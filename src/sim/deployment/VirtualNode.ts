@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Either, type Fiber, Option, type Scope } from "effect"
+import { Context, Duration, Effect, Either, type Fiber, Option, Schedule, type Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
 import type { Links } from "../../actors/links/Links.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
@@ -15,7 +15,9 @@ import * as LateRequests from "../../http/server/LateRequests.ts"
 import type { Request } from "../../http/exchange/Request.ts"
 import * as RequestId from "../../http/exchange/RequestId.ts"
 import * as HttpServer from "../../http/server/Server.ts"
-import { Domains } from "../../http/domains/Domains.ts"
+import * as Domains from "../../http/domains/Domains.ts"
+import * as LongAliases from "../../http/domains/LongAliases.ts"
+import { DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import type { KeyPool } from "../../storage/keys/KeyPool.ts"
@@ -59,6 +61,19 @@ const carrying = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Sco
     self as unknown as Effect.Effect<Context.Context<Has | Sharding>, E, Scope.Scope>
   ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
+/** How often a node that starts asks for the domains, until it knows them. */
+const askAgain = Schedule.spaced("200 millis")
+
+/** What a node knows of domains: where aliases can have several segments by what it has read, and reads again and again. */
+const readDomains = (store: typeof DomainStore.Service) =>
+  Effect.gen(function* () {
+    const known = FurtherDomains.unread()
+    yield* Effect.retry(Domains.make(known), askAgain)
+    return Context.make(Domains.Domains, known).pipe(
+      Context.add(LongAliases.LongAliases, yield* LongAliases.make(known, false))
+    )
+  }).pipe(Effect.provideService(DomainStore, store))
+
 /** How often a node compares the database with its witnesses while links are made: in production five times as often. */
 const compareEvery = Duration.seconds(1)
 
@@ -84,6 +99,8 @@ export interface Surroundings {
   readonly ports: (
     process: VirtualProcess
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
+  /** The further domains, as a process reads them, where some may have aliases of several segments. */
+  readonly domains: ((process: VirtualProcess) => typeof DomainStore.Service) | undefined
   /** Notes which keys are put aside, where links are in several databases. */
   readonly aside: AsideKeys | undefined
   /** What users' parts stand on, where there are users. */
@@ -99,6 +116,8 @@ export interface VirtualRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** Of a redirect: the link that it is asked of, by the text by which it is stored, and what follows its key. */
+  readonly link?: { readonly key: string; readonly path?: string | undefined }
 }
 
 /** An answer, as the network carries it. */
@@ -226,11 +245,11 @@ export class VirtualNode {
     this.#underWay.add(connection)
     const begin = () => {
       const giveUp = serve(request, (response) => {
-        if (response.status === 302) this.#visited(request, true)
+        if (response.status === 302) this.#visited(request, response)
         if (this.#end(connection)) done(response)
       })
       connection.giveUp = () => {
-        this.#visited(request, false)
+        this.#visited(request, undefined)
         giveUp()
       }
     }
@@ -248,15 +267,17 @@ export class VirtualNode {
   }
 
   /** Notes that a redirect was answered, or may have been when its client left. */
-  #visited({ headers, method, path }: VirtualRequest, isSure: boolean) {
-    const { journal } = this.#surroundings
-    if (method === "GET" && !path.startsWith("/health"))
-      journal.add({
-        tag: "visited",
-        by: this.process.id,
-        key: FurtherDomains.textOf(path.slice(1), headers["host"]),
-        isSure
-      })
+  #visited({ link }: VirtualRequest, response: VirtualResponse | undefined) {
+    if (link === undefined) return
+    const { key, path } = link
+    const isOfSeveral = path !== undefined || key.includes("/")
+    this.#surroundings.journal.add({
+      tag: "visited",
+      by: this.process.id,
+      key,
+      isSure: response !== undefined,
+      ...(isOfSeveral && { path, location: response?.location })
+    })
   }
 
   #drainable(): Drain.Drainable {
@@ -290,10 +311,9 @@ export class VirtualNode {
   }
 
   #run() {
-    const { aside, mutation, options, placement, ports, users } = this.#surroundings
+    const { aside, domains, mutation, options, placement, ports, users } = this.#surroundings
     const { process } = this
     const same = <A>(context: A) => context
-    const withDomains = Effect.provideService(Domains, FurtherDomains.known())
     const time: TrustedTimeService = {
       isSettled: () => process.time.isSettled(process.monotonicNow_ms()),
       wallAhead_ms: () => process.wallClock_ms() - process.time.at(process.monotonicNow_ms()),
@@ -337,10 +357,16 @@ export class VirtualNode {
     return Effect.scoped(
       Effect.gen(this, function* () {
         const context = yield* whole
-        const { serve } = yield* Effect.gen(function* () {
+        const serving = Effect.gen(function* () {
           const operations = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
           return yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
-        }).pipe(options.workload.withDomain > 0 ? withDomains : same)
+        })
+        const { serve } =
+          domains !== undefined
+            ? yield* Effect.provide(serving, yield* readDomains(domains(process)))
+            : options.workload.withDomain > 0
+              ? yield* Effect.provideService(serving, Domains.Domains, FurtherDomains.known())
+              : yield* serving
         const late = yield* LateRequests.make(yield* Effect.clock)
         // The last finalizer runs first: before what serves is closed, as `Listener.layerDrain` has it.
         yield* Effect.addFinalizer(() => this.#drain.drain)

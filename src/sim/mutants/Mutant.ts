@@ -12,7 +12,20 @@ export interface Mutant {
   readonly text: string
   /** The promise that it breaks. */
   readonly promise:
-    "C1" | "C2" | "C3" | "C4" | "C6" | "C7" | "C8" | "C9" | "C11" | "quotas" | "accounts" | "webhooks"
+    | "C1"
+    | "C2"
+    | "C3"
+    | "C4"
+    | "C5"
+    | "C6"
+    | "C7"
+    | "C8"
+    | "C9"
+    | "C11"
+    | "quotas"
+    | "accounts"
+    | "webhooks"
+    | "lists"
   /** The checker that must find it, whichever others do as well. */
   readonly checker: string
   /** Whose faults bring it out; `swarm` unless said otherwise. */

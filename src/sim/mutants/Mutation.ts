@@ -22,9 +22,10 @@ import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { Witness } from "../../storage/nodes/Witness.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
+import type { DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { TrustedTimeService } from "../../time/TrustedTime.ts"
 import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
-import type { BucketPlacement } from "../../storage/links/BucketPlacement.ts"
+import type { BucketPlacement } from "../../storage/links/buckets/BucketPlacement.ts"
 import type { PoolOptions } from "../stores/database/Connections.ts"
 import type { MoveDefects } from "../stores/homes/BucketMoves.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
@@ -112,6 +113,11 @@ export interface Mutation {
   ) => typeof BucketPlacement.Service
   /** What fences writers that have an old placement, and the steps of a move. */
   readonly moves?: MoveDefects
+  /** What a process reads of further domains, and of aliases of several segments. */
+  readonly domains?: (
+    store: typeof DomainStore.Service,
+    process: VirtualProcess
+  ) => typeof DomainStore.Service
   /** What a process's clock shows, in milliseconds since the Unix epoch. */
   readonly clock?: (process: VirtualProcess) => () => number
   /** What a node knows of its time. */

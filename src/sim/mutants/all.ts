@@ -1,4 +1,5 @@
 import { caches } from "./caches.ts"
+import { choices } from "./choices.ts"
 import { designs } from "./designs.ts"
 import { guards } from "./guards.ts"
 import { homes } from "./homes.ts"
@@ -18,6 +19,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...minting,
   ...pools,
   ...links,
+  ...choices,
   ...guards,
   ...lifetimes,
   ...caches,

@@ -12,6 +12,13 @@ export interface HuntOrder {
   readonly names: ReadonlyArray<string>
   readonly from: number
   readonly seeds: number
+  /** How many of them threads have begun, as a number of 32 bits: all threads take theirs from the same names. */
+  readonly begun: SharedArrayBuffer
+}
+
+/** What a thread tells of a mutant. */
+export interface Told extends Hunted {
+  readonly seconds: number
 }
 
 const usage = `Usage: npm run sim -- mutants [options]
@@ -51,16 +58,13 @@ const parse = (args: ReadonlyArray<string>) =>
     }
   })
 
-const work = (order: HuntOrder, told: (hunted: Hunted) => void): Effect.Effect<void, CommandFailed> =>
+const work = (order: HuntOrder, told: (hunted: Told) => void): Effect.Effect<void, CommandFailed> =>
   Effect.mapError(Thread.run(new URL("worker.js", import.meta.url), order, told), workerCrashed)
 
 const nameWidth = Math.max(...mutants.map(({ name }) => name.length))
 
 /** A row of the table: how many seeds it took, which one it was, how long that took, and who else found something. */
-const rowOf = (
-  { checker, name, others, seed, seeds }: Omit<Hunted, "said">,
-  seconds: number
-): ReadonlyArray<string> => [
+const rowOf = ({ checker, name, others, seconds, seed, seeds }: Told): ReadonlyArray<string> => [
   name,
   String(seeds),
   seed === undefined ? "-" : String(seed),
@@ -80,7 +84,7 @@ const lined = (cells: ReadonlyArray<string>): string =>
     .join("  ")
     .trimEnd()
 
-/** Hunts mutants side by side, and tells of each that is done. */
+/** Hunts mutants side by side, on threads that take one after the other, and tells of each that is done. */
 const huntAll = Effect.fn("huntAll")(function* (
   names: ReadonlyArray<string>,
   { from, jobs, seeds }: Readonly<Record<"from" | "jobs" | "seeds", number>>
@@ -88,19 +92,15 @@ const huntAll = Effect.fn("huntAll")(function* (
   const hunted: Array<Hunted> = []
   const progress = yield* Progress.make({ all: names.length, unit: "mutants", hasRate: false })
   progress.print(lined(["mutant", "seeds", "seed", "seconds", "caught by", "also found by"]))
-  const clock = yield* Effect.clock
-  yield* Effect.forEach(
-    names,
-    (name) =>
-      Effect.suspend(() => {
-        const begun_ms = clock.unsafeCurrentTimeMillis()
-        return work({ names: [name], from, seeds }, (one) => {
-          hunted.push(one)
-          progress.print(lined(rowOf(one, (clock.unsafeCurrentTimeMillis() - begun_ms) / 1_000)))
-          progress.update(hunted.length)
-        })
-      }),
-    { concurrency: jobs, discard: true }
+  const begun = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const thread = work({ names, from, seeds, begun }, (one) => {
+    hunted.push(one)
+    progress.print(lined(rowOf(one)))
+    progress.update(hunted.length)
+  })
+  yield* Effect.all(
+    Array.from({ length: Math.min(jobs, names.length) }, () => thread),
+    { concurrency: "unbounded", discard: true }
   )
   return hunted
 }, Effect.scoped)

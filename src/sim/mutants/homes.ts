@@ -1,12 +1,18 @@
 import { Effect } from "effect"
-import type { Placement } from "../../storage/links/BucketPlacement.ts"
+import type { Placement } from "../../storage/links/buckets/BucketPlacement.ts"
+import type { SimOptions, WorkloadOptions } from "../cli/Options.ts"
+import { StorageError } from "../../storage/StorageError.ts"
+import { s_us } from "../world/Time.ts"
 import { withDatabases } from "../cli/Presets.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 /** Several databases, and buckets that move between them most of the time. */
-const moving: Mutant["options"] = (options) => {
+const moving = (options: SimOptions): SimOptions => {
   const several = withDatabases(
-    withFaults({}, { created: 0.6, deleted: 0.1, changed: 0.1, think_ms: 1_000, clients: 10 })(options),
+    withFaults(
+      {},
+      { created: 0.6, deleted: 0.1, changed: 0.1, think_ms: 1_000, clients: 10, withAccount: 0 }
+    )(options),
     2 + (options.nodes % 3),
     1
   )
@@ -14,11 +20,38 @@ const moving: Mutant["options"] = (options) => {
   return { ...several, faults: { ...several.faults, bucketMove, moverCrash: 0.02 } }
 }
 
+/** The same, with other shares of requests. */
+const movingWith = (workload: Partial<WorkloadOptions>) => (options: SimOptions) => {
+  const several = moving(options)
+  return { ...several, workload: { ...several.workload, ...workload } }
+}
+
 /** The same, with nodes that are frozen meanwhile. */
-const pausing: Mutant["options"] = (options) => {
-  const several = moving!(options)
+const pausing = (options: SimOptions): SimOptions => {
+  const several = moving(options)
   const pause = { perMinute: 8, least_ms: 200, most_ms: 4_000 }
   return { ...several, faults: { ...several.faults, pause } }
+}
+
+/** Links that everybody asks for end and change in several databases, from which nodes are cut off one by one while buckets move. */
+const cutOff = (options: SimOptions): SimOptions => {
+  const several = moving(options)
+  return {
+    ...several,
+    nodes: 3,
+    staleRedirects_s: 0,
+    redirectCacheMax: 64,
+    workload: {
+      ...several.workload,
+      clients: 20,
+      think_ms: 500,
+      created: 0.04,
+      deleted: 0.02,
+      changed: 0.1,
+      remembered: 20
+    },
+    faults: { ...several.faults, cutDatabase: { perMinute: 8, least_ms: 4_000, most_ms: 12_000 } }
+  }
 }
 
 /** What can be broken about several databases of links, and moves between them. */
@@ -78,15 +111,71 @@ export const homes: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "cached-through-a-move",
+    text: "Caches keep what they have when buckets come to another database, though news of the former one may be missing.",
+    promise: "C4",
+    checker: "freshness",
+    options: cutOff,
+    make: () => ({ moves: { keepsCached: true } })
+  },
+  {
+    name: "departures-unheard",
+    text: "A node that cannot read the placement uses what it has cached of buckets that have left their database since.",
+    promise: "C4",
+    checker: "freshness",
+    options: cutOff,
+    make: () => ({
+      moves: { epochsUnheard: true },
+      // A node that is cut off from the control database gets few requests.
+      placement: (store, process) => ({
+        ...store,
+        read: Effect.suspend(() =>
+          process.name !== "node-0" || Math.floor(process.world.now_us / (10 * s_us)) % 2 === 0
+            ? store.read
+            : new StorageError({ operation: "BucketPlacement.read", applied: "no", reason: "no answer" })
+        )
+      })
+    })
+  },
+  {
+    name: "reuse-in-one-database",
+    text: "A create asks the control database alone for a link of its URL.",
+    promise: "C7",
+    checker: "reused links",
+    options: movingWith({ reused: 0.4 }),
+    make: () => ({ moves: { looksInOne: true } })
+  },
+  {
+    name: "gathered-at-old-homes",
+    text: "A list does without links whose old home has deleted them, and does not ask at the new one.",
+    promise: "lists",
+    checker: "lists",
+    options: movingWith({ listed: 0.3 }),
+    make: () => ({ moves: { gathersOnce: true } })
+  },
+  {
+    name: "messages-removed-unqueued",
+    text: "Messages for webhooks are deleted from their database before they are queued in the control database.",
+    promise: "webhooks",
+    checker: "webhook events",
+    options: (options) => {
+      const several = movingWith({ withAccount: 0.5 })(options)
+      return {
+        ...several,
+        faults: { ...several.faults, databaseCalls: { refused: 0.1, lost: 0, ignored: 0 } }
+      }
+    },
+    make: () => ({ moves: { removesUnqueued: true } })
+  },
+  {
     name: "keys-carried-twice",
     text: "A key that is free again enters the stock of the control database before it leaves its own.",
     promise: "C1",
     checker: "key ways",
     options: (options) => ({
-      ...moving!(options),
+      ...movingWith({ deleted: 0.3, withExpiry: 0.3 })(options),
       quarantine_s: 2,
-      staleRedirects_s: 0,
-      workload: { ...moving!(options).workload, deleted: 0.3, withExpiry: 0.3 }
+      staleRedirects_s: 0
     }),
     make: () => ({ moves: { carriesTwice: true } })
   }

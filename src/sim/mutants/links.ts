@@ -212,6 +212,35 @@ export const links: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "visits-taken-anew",
+    text: "The visits of a link that has only so many are taken once more when they are asked for a second time.",
+    promise: "C5",
+    checker: "exact visits",
+    options: withFaults(
+      { messages: { dropped: 0.1, repeated: 0.3, delayed: 0, delay_ms: 0 } },
+      { created: 0.3, withMaxVisits: 0.8, remembered: 20 }
+    ),
+    make: inDatabase((links) => {
+      let number = 0
+      return {
+        takeVisits: (takes) => links.takeVisits(takes.map((take) => ({ ...take, number: ++number })))
+      }
+    })
+  },
+  {
+    name: "bound-together",
+    text: "Of links that are bound at a time, all are said to be bound where one is.",
+    promise: "C1",
+    checker: "unique binding",
+    options: withFaults({}, { bulk: 0.5, withAlias: 0.8 }),
+    make: inDatabase((links) => ({
+      insertMany: (rows) =>
+        Effect.map(links.insertMany(rows), (answers) =>
+          answers.some(Boolean) ? answers.map(() => true) : answers
+        )
+    }))
+  },
+  {
     name: "expiry-late",
     text: "Links are read with an expiry that is 10 s late.",
     promise: "C4",

@@ -26,8 +26,30 @@ const limiting =
   (mutate: (limiter: Limiter) => Partial<Limiter>): Mutant["make"] =>
   () => ({ limiter: (limiter) => ({ ...limiter, ...mutate(limiter) }) })
 
-/** How long a node of `key-cached-for-long` believes what it knows of an API key. */
-const believed_us = 6 * s_us
+/** A node believes for so long what its cache, or the database, has said of an API key. */
+const believing =
+  (for_us: number): Mutant["make"] =>
+  () => ({
+    accounts: (accounts, { world }) => {
+      const known = new Map<
+        string,
+        {
+          readonly at_us: number
+          readonly caller: Effect.Effect.Success<ReturnType<typeof accounts.ofKey>>
+        }
+      >()
+      const ofKey: (typeof Accounts.Service)["ofKey"] = (secret) =>
+        Effect.suspend(() => {
+          const name = Redacted.value(secret)
+          const found = known.get(name)
+          if (found !== undefined && world.now_us - found.at_us < for_us) return Effect.succeed(found.caller)
+          return Effect.tap(accounts.ofKey(secret), (caller) => {
+            if (caller !== null) known.set(name, { at_us: world.now_us, caller })
+          })
+        })
+      return { ...accounts, ofKeyNow: () => undefined, ofKey }
+    }
+  })
 
 /** What can be broken about users: their quotas, their API keys, and what their webhooks are told. */
 export const users: ReadonlyArray<Mutant> = [
@@ -114,28 +136,18 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "revocation",
     options: known,
-    make: () => ({
-      accounts: (accounts, { world }) => {
-        const known = new Map<
-          string,
-          {
-            readonly at_us: number
-            readonly caller: Effect.Effect.Success<ReturnType<typeof accounts.ofKey>>
-          }
-        >()
-        const ofKey: (typeof Accounts.Service)["ofKey"] = (secret) =>
-          Effect.suspend(() => {
-            const name = Redacted.value(secret)
-            const found = known.get(name)
-            if (found !== undefined && world.now_us - found.at_us < believed_us)
-              return Effect.succeed(found.caller)
-            return Effect.tap(accounts.ofKey(secret), (caller) => {
-              if (caller !== null) known.set(name, { at_us: world.now_us, caller })
-            })
-          })
-        return { ...accounts, ofKeyNow: () => undefined, ofKey }
-      }
-    })
+    make: believing(6 * s_us)
+  },
+  {
+    name: "key-cached-twice",
+    text: "A node believes for 0.75 s more what its cache says of an API key, however late the database answered.",
+    promise: "accounts",
+    checker: "revocation",
+    options: (options) => ({
+      ...known!(withFaults({ slowCalls: { probability: 0.2, most_ms: 3_000 } }, { followed: 1 })(options)),
+      databases: 1
+    }),
+    make: believing(750 * ms_us)
   },
   {
     name: "key-refused-now-and-then",

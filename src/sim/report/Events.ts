@@ -39,7 +39,7 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "conflicted":
       return `conflict: ${entry.link.key} is bound already, not to ${entry.link.url}`
     case "changed":
-      return `changed ${entry.key} to ${entry.url}`
+      return `changed ${entry.link.key}, which leads to ${entry.link.url}`
     case "deleted":
     case "expired":
     case "freed":
@@ -58,6 +58,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `knows that ${count(entry.keys)} were not bound: ${named(entry.keys)}`
     case "reused":
       return `used ${entry.key} again, of which it does not know whether it was bound`
+    case "unconfirmed":
+      return `asked in vain whether ${count(entry.keys)} are bound: ${named(entry.keys)}`
     case "unsure":
       return `does not know what became of ${count(entry.keys)}: ${named(entry.keys)}`
     case "pushed":
@@ -129,8 +131,9 @@ const fates: ReadonlySet<string> = new Set([
 ])
 
 /** What a client asked for, in words. */
-const asked = ({ alias, idempotencyKey, key, kind, number, reuse, url }: Exchange) => {
-  if (kind !== "create") return `${kind} ${key} (#${number})`
+const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url }: Exchange) => {
+  if (kind === "list") return `list the links (#${number})`
+  if (kind !== "create") return `${kind} ${key}${path === undefined ? "" : `/${path}`} (#${number})`
   const as = alias === undefined ? "" : ` as ${alias}`
   const keyed = idempotencyKey === undefined ? "" : `, with the Idempotency-Key ${idempotencyKey}`
   return `create ${url}${as}${reuse === true ? ", or reuse it" : ""}${keyed} (#${number})`

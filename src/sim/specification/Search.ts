@@ -30,18 +30,23 @@ export interface SearchOptions {
   readonly isGapKnown?: boolean
   /** States at most. */
   readonly statesMax?: number
+  /** Waited for after every 10,000 states, since a search takes long. */
+  readonly turn?: () => Promise<void>
 }
+
+const statesPerTurn = 10_000
 
 /**
  * Goes through all states, those in fewer steps first, until something does not hold. When all are seen, each is asked for a way without
  * faults to a state in which all keys are accounted for. Of a state that was seen only a text is kept, in which the nodes have no order.
  */
-export const search = ({
+export const search = async ({
   isGapKnown = true,
   rules = sound,
   sizes,
-  statesMax = 20_000_000
-}: SearchOptions): Found => {
+  statesMax = 20_000_000,
+  turn
+}: SearchOptions): Promise<Found> => {
   const nextOf = actions(rules)
   const seen = new Map<string, number>()
   const parents: Array<number> = []
@@ -83,6 +88,7 @@ export const search = ({
   add(initial(sizes), -1, "")
   for (let number = 0; number < queue.length; number++) {
     if (queue.length > statesMax) return found(undefined, false)
+    if (number % statesPerTurn === 0) await turn?.()
     const state = queue[number]!
     queue[number] = undefined
     for (const action of nextOf(state)) {

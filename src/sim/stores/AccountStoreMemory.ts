@@ -41,10 +41,10 @@ export const make = Effect.sync(() => {
       }),
     userById: (id) => Effect.sync(() => users.get(id) ?? null),
     userByEmail: (email) => Effect.sync(() => byEmail(email) ?? null),
-    setPassword: (id, { at, passwordHash, passwordIsTemporary, revokesKeys }) =>
+    setPassword: (id, { at, passwordHash, passwordIsTemporary, replaces, revokesKeys }) =>
       Effect.sync(() => {
         const user = users.get(id)
-        if (user === undefined) return false
+        if (user === undefined || (replaces !== undefined && user.passwordHash !== replaces)) return false
         const webhooksSince = revokesKeys ? at : user.webhooksSince
         users.set(id, { ...user, passwordHash, passwordIsTemporary, webhooksSince, updatedAt: at })
         sessionsOf(id).forEach(({ tokenHash }) => sessions.delete(tokenHash))

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
+import type { WebhookMessage } from "../../model/Webhook.ts"
 import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import type { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import type { KeyStock, StockKind } from "../../storage/keys/KeyStock.ts"
@@ -31,6 +32,8 @@ export interface Tables {
   readonly guards: Map<string, GuardedCreatesMemory.GuardRow>
   readonly stocked: DatabaseMarkMemory.Tables
   readonly visits: VisitStoreMemory.Tables
+  /** Messages for webhooks that a further database keeps until they are carried to the queue of the control database, by their ids. */
+  readonly outbox: Map<string, WebhookMessage>
   /** Of one of several databases; the placement is that of the control database. Neither is forgotten. */
   readonly home: BucketHome.Home
   readonly placement: BucketPlacementMemory.Tables
@@ -59,6 +62,7 @@ export const emptyTables = (log: CommitLog): Tables => ({
     own: { mark: 0, lineage: 0, movedAt: 0, identity }
   },
   visits: VisitStoreMemory.emptyTables(),
+  outbox: log.map("link_outbox"),
   home: BucketHome.empty(),
   placement: BucketPlacementMemory.emptyTables()
 })
@@ -80,6 +84,7 @@ export const cloned = (from: Tables, log: CommitLog): Tables => {
   copyMap(from.updateIds, to.updateIds)
   copyMap(from.takes, to.takes)
   copyMap(from.guards, to.guards)
+  copyMap(from.outbox, to.outbox)
   const [stocked, others] = [from.stocked, to.stocked]
   copyMap(stocked.epochs, others.epochs)
   copyMap(stocked.batches, others.batches)

@@ -43,7 +43,7 @@ export const makeOver = (
       row === undefined ||
       row.begunAt <= now - keep_ms ||
       (replaces !== undefined && row.key === replaces) ||
-      (row.answer === null && row.begunAt <= now - lease_ms)
+      (row.answer === null && (row.begunAt <= now - lease_ms || row.begunAt > now + lease_ms))
     if (isFree) {
       rows.set(name, { name, token, begunAt: now, fingerprint, key: null, answer: null })
       return { _tag: "Begun" }
@@ -95,8 +95,7 @@ export const makeOver = (
             link.url === url &&
             domainKeyOf(link.key).domain === defaultDomain &&
             link.extras === undefined &&
-            stateAt(link, now) === "live" &&
-            link.visitsLeft !== 0
+            stateAt(link, now) === "live"
         )
         const [newest] = found.toSorted(
           (one, other) => other.createdAt - one.createdAt || (one.key < other.key ? -1 : 1)

@@ -112,6 +112,8 @@ class Listener implements LinkInvalidationsService {
 
   readonly awayFor = (now: number) => this.#heartbeats.awayFor(now)
 
+  readonly epoch = () => this.#heartbeats.watched
+
   readonly subscribe = (subscriber: LinkChangesSubscriber): Effect.Effect<void, never, Scope.Scope> =>
     Effect.acquireRelease(
       Effect.sync(() => void this.#subscribers.add(subscriber)),
@@ -148,15 +150,17 @@ class Listener implements LinkInvalidationsService {
     if (!connection.isOpen) return
     const asked = this.#process.monotonicNow_ms()
     let database_ms = 0
+    let epoch = 0
     connection.ask(
       () => {
         database_ms = this.#news.now_ms()
+        epoch = this.#news.epoch()
       },
       () => {
         if (this.#news.tellsTime)
           this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonicNow_ms() })
         this.#isListening = true
-        this.#heartbeats.answered(asked)
+        this.#heartbeats.answered(asked, epoch)
         this.#news.heard(this.#process.id, asked * ms_us)
         this.#proveLater(connection)
       }
@@ -167,6 +171,8 @@ class Listener implements LinkInvalidationsService {
     this.#news.forget(connection)
     this.#isListening = false
     this.#heartbeats.failed()
+    if (this.#heartbeats.awayFor(this.#process.monotonicNow_ms()) !== undefined)
+      this.#news.tookForAway(this.#process.id)
     this.#process.world.tell(this.#process.id, "news lost", reason)
     this.#later(againAfter_us, () => this.#connect())
   }
@@ -198,6 +204,9 @@ export interface Silence {
   readonly until_us: number
 }
 
+/** A time in which a process took the database for away, in microseconds since the world's beginning: two questions in a row had failed. */
+export type Away = Silence
+
 /** The database's announcements of changed links, and the connections of those who listen for them. */
 export class VirtualNews {
   readonly #server: VirtualServer
@@ -207,11 +216,16 @@ export class VirtualNews {
   readonly now_ms: () => number
   /** Whether processes go by it. */
   readonly tellsTime: boolean
+  /** The database's epoch. */
+  readonly epoch: () => number
   readonly #connections = new Set<Connection>()
   readonly #listeners = new Map<Connection, Listener>()
   /** When each process sent its last heartbeat that was answered. */
   readonly #heard_us = new Map<string, number>()
   readonly #silences: Array<Silence> = []
+  /** Since when processes have taken the database for away that do so now. */
+  readonly #awaySince_us = new Map<string, number>()
+  readonly #aways: Array<Away> = []
 
   /** `connected` is told of each connection that listens. */
   constructor(
@@ -219,8 +233,10 @@ export class VirtualNews {
     faults: () => CallFaults,
     connected: (process: VirtualProcess) => void = () => {},
     now_ms: () => number = () => server.world.now_ms,
-    tellsTime = true
+    tellsTime = true,
+    epoch: () => number = () => 0
   ) {
+    this.epoch = epoch
     this.now_ms = now_ms
     this.tellsTime = tellsTime
     this.#server = server
@@ -242,6 +258,21 @@ export class VirtualNews {
     const until_us = this.#server.world.now_us
     this.#heard_us.set(by, asked_us)
     if (from_us !== undefined && until_us - from_us > s_us) this.#silences.push({ by, from_us, until_us })
+    const since_us = this.#awaySince_us.get(by)
+    if (since_us === undefined) return
+    this.#awaySince_us.delete(by)
+    this.#aways.push({ by, from_us: since_us, until_us })
+  }
+
+  /** Notes that a process takes the database for away, until a heartbeat of it is answered. */
+  tookForAway(by: string) {
+    if (!this.#awaySince_us.has(by)) this.#awaySince_us.set(by, this.#server.world.now_us)
+  }
+
+  /** When processes took the database for away; those that do so now have no end. */
+  get aways(): ReadonlyArray<Away> {
+    const open = Array.from(this.#awaySince_us, ([by, from_us]) => ({ by, from_us, until_us: Infinity }))
+    return [...this.#aways, ...open]
   }
 
   /** The silences of all processes; those that go on now have no end. */

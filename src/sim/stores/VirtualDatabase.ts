@@ -12,6 +12,8 @@ import { count, toStrings } from "../../keys/PackedKeys.ts"
 import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { DeploymentStore } from "../../storage/nodes/DeploymentStore.ts"
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
+import type { DomainStore } from "../../storage/domains/DomainStore.ts"
+import * as DomainStoreMemory from "./DomainStoreMemory.ts"
 import { type GuardedLink, GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { KeyRangeStore, type Watermark } from "../../storage/keys/KeyRangeStore.ts"
 import {
@@ -23,7 +25,7 @@ import {
 } from "../../storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
 import { LinkLifetime, type Recycling } from "../../storage/links/LinkLifetime.ts"
-import { LinkTenure, refused } from "../../storage/links/LinkTenure.ts"
+import { LinkTenure, refused } from "../../storage/links/buckets/LinkTenure.ts"
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
@@ -36,7 +38,7 @@ import type { Journal } from "../Journal.ts"
 import { type Mutation, sound } from "../mutants/Mutation.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
-import { type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
+import { type Away, type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
 import { type Changed, CommitLog } from "./database/CommitLog.ts"
 import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
 import { DatabaseClock } from "./database/DatabaseClock.ts"
@@ -170,6 +172,8 @@ export class VirtualDatabase {
   readonly accounts = Effect.runSync(AccountStoreMemory.make)
   readonly webhooks = Effect.runSync(WebhookStoreMemory.makeOver(this.accounts))
   readonly #quotas = Effect.runSync(QuotaStoreMemory.make)
+  /** Further domains, likewise. */
+  readonly domains = Effect.runSync(DomainStoreMemory.make)
   /** The outbox of each process, by its id. */
   readonly #outboxes = new Map<string, typeof LinkStore.Service>()
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
@@ -210,7 +214,8 @@ export class VirtualDatabase {
       faults,
       (process) => this.#transactions.proved(process, this.#sessions),
       () => this.clock.now_ms,
-      homes?.control === undefined
+      homes?.control === undefined,
+      () => this.tables.home.epoch
     )
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
@@ -567,13 +572,36 @@ export class VirtualDatabase {
     )
   }
 
-  /** Has what a process changes queue events for webhooks in the same transaction. */
+  /** The further domains, as a process reads them; they do not change, but for where aliases can have several segments. */
+  domainStore(process: VirtualProcess): typeof DomainStore.Service {
+    const call = this.#callOf(process)
+    const { domains } = this
+    return {
+      ...domains,
+      read: (known) => call("DomainStore.read", query, () => domains.read(known)),
+      addLongAliases: (number) =>
+        call(
+          "DomainStore.addLongAliases",
+          statement(() => ["domains"]),
+          () => domains.addLongAliases(number)
+        )
+    }
+  }
+
+  /** Has what a process changes queue events for webhooks in the same transaction; in a further database they wait to be carried. */
   tellWebhooks(
     { id }: VirtualProcess,
     make: (parts: Omit<OutboxParts, "listeners">) => typeof LinkStore.Service
   ) {
+    const { outbox } = this.#primary.tables
+    const keep: OutboxParts["webhooks"]["offer"] = (messages) =>
+      Effect.sync(() => {
+        for (const message of messages) if (!outbox.has(message.id)) outbox.set(message.id, message)
+        return 0
+      })
+    const queue = this.#homes?.control === undefined ? this.webhooks.offer : keep
     const offer: OutboxParts["webhooks"]["offer"] = (messages) =>
-      Effect.tap(this.webhooks.offer(messages), () => {
+      Effect.tap(queue(messages), () => {
         if (messages.length > 0)
           this.#journal.add({ tag: "offered", by: id, events: messages.map((message) => message.id) })
       })
@@ -618,6 +646,11 @@ export class VirtualDatabase {
   /** When nodes heard nothing of it, up to now. */
   get silences(): ReadonlyArray<Silence> {
     return this.#news.silences
+  }
+
+  /** See `VirtualNews`. */
+  get aways(): ReadonlyArray<Away> {
+    return this.#news.aways
   }
 
   /** The watermarks of all slots that were ever used. */
@@ -766,9 +799,9 @@ export class VirtualDatabase {
       const before = tables.rows.get(update.key)
       return Effect.map(links.updateMany([update]), ([row]) => {
         if (tables.rows.get(update.key) === before) return row ?? null
-        const { change, key } = update
+        const { key } = update
         written.add(key)
-        if (change.url !== undefined) journal.add({ tag: "changed", by, key, url: change.url })
+        journal.add({ tag: "changed", by, link: tables.rows.get(key)! })
         return row ?? null
       })
     })

@@ -60,6 +60,8 @@ export interface PasswordChange {
   /** Whether the user's API keys and webhooks, also those made in sessions, end with the old password. */
   readonly revokesKeys: boolean
   readonly at: number
+  /** The hash that was verified, where one was: the change is made only as long as that is still the user's. */
+  readonly replaces?: string
 }
 
 /** An API key: only the SHA-256 of its secret is known here. */

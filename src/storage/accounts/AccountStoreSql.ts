@@ -65,14 +65,16 @@ export const make = Effect.gen(function* () {
 
     userByEmail: (email) => user(sql`WHERE email_key = ${emailKeyOf(email)}`),
 
-    setPassword: Effect.fnUntraced(function* (id, { at, passwordHash, passwordIsTemporary, revokesKeys }) {
+    setPassword: Effect.fnUntraced(function* (id, change) {
+      const { at, passwordHash, passwordIsTemporary, replaces, revokesKeys } = change
       const rows = yield* sql`
         UPDATE users SET password_hash = ${passwordHash}, password_temporary = ${boolean(passwordIsTemporary)},
           updated_at = ${at}, webhooks_since = ${revokesKeys ? sql`${at}` : sql`webhooks_since`}
-        WHERE id = ${id} RETURNING id`
+        WHERE id = ${id} AND ${replaces === undefined ? sql`true` : sql`password_hash = ${replaces}`} RETURNING id`
+      if (rows.length === 0) return false
       yield* sql`DELETE FROM sessions WHERE user_id = ${id}`
       if (revokesKeys) yield* sql`DELETE FROM api_keys WHERE user_id = ${id}`
-      return rows.length > 0
+      return true
     }, inOneTransaction),
 
     addSession: Effect.fnUntraced(function* (session, passwordHash, sessionsMax) {

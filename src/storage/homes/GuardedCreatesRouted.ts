@@ -9,7 +9,7 @@ import {
   type Settlement
 } from "../links/GuardedCreates.ts"
 import type { LinkStore } from "../links/LinkStore.ts"
-import { confirmed, under } from "../links/LinkTenure.ts"
+import { confirmed, under } from "../links/buckets/LinkTenure.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type LinkDatabase, type Router, waitMax_ms } from "./Router.ts"
@@ -38,7 +38,7 @@ const substituteOf = ({ name, token }: Guard, key: string): Guard => ({ name: `$
  *
  * - If the first of the guards is where the link is, it decides, in the same transaction. The others are settled afterwards.
  * - Otherwise a substitute of it in the link's database decides, and all of them are settled afterwards. Where that cannot be done, the create has no answer (`superseded`), and whoever begins the
- *   guard again, after its lease, meets the substitute, which has it.
+ *   guard again, after its lease, meets the substitute, which has it; also where the two have come into one database since.
  */
 export const make = (
   router: Router<HasGuards>,
@@ -106,38 +106,72 @@ export const make = (
           )
     )
 
-  const bindApart = ({ answer, guards, link }: GuardedLink) =>
+  /** Leaves a substitute alone that was not settled. */
+  const abandonSubstitute = (substitute: Guard, key: string) =>
+    router.write(
+      "GuardedCreates.abandonMany",
+      [key],
+      bucketOf,
+      () =>
+        ({ guarded, sql }, tenure) =>
+          Effect.as(under(sql, "GuardedCreates.abandonMany", tenure, guarded.abandonMany([substitute])), [
+            undefined
+          ])
+    )
+
+  /** Settles guards without their link's transaction; gives whether they are. */
+  const settleAll = (some: ReadonlyArray<Guard>, key: string, answer: string) =>
+    settleMany(some.map((guard) => ({ ...guard, answer, key }))).pipe(
+      Effect.retry(settlingAgain),
+      Effect.isSuccess
+    )
+
+  /**
+   * What becomes of a link of which a substitute has the answer of an earlier try; `undefined` where the link of that is not there any more. One that has ended counts as little as that of any settled
+   * guard.
+   */
+  const whenSettled = ({ guards, link: { key } }: GuardedLink, answer: string) =>
+    Effect.gen(function* (): Effect.fn.Return<GuardedOutcome | undefined, StorageError> {
+      const [row] = yield* findMany([key])
+      if (row === null || row === undefined) return undefined
+      if (row.deletedAt !== null) return "taken"
+      yield* settleAll(guards, key, answer)
+      return "superseded"
+    })
+
+  /** Whose alias is taken: perhaps by an earlier try, which died before it had settled the guards, and left its answer with a substitute. */
+  const whenTaken = (taken: GuardedLink) =>
+    Effect.gen(function* (): Effect.fn.Return<GuardedOutcome, StorageError> {
+      const { guards, link } = taken
+      const substitute = substituteOf(guards[0]!, link.key)
+      const [settled] = yield* beginSubstitute(substitute, link.key)
+      if (settled !== null) return (yield* whenSettled(taken, settled!)) ?? "taken"
+      yield* abandonSubstitute(substitute, link.key)
+      return "taken"
+    })
+
+  const bindApart = (guarded: GuardedLink) =>
     Effect.gen(function* () {
+      const { answer, guards, link } = guarded
       const [first] = guards
-      /** Settles guards without the link's transaction; gives whether they are. */
-      const settleAll = (some: ReadonlyArray<Guard>, answer: string) =>
-        settleMany(some.map((guard) => ({ ...guard, answer, key: link.key }))).pipe(
-          Effect.retry(settlingAgain),
-          Effect.isSuccess
-        )
       const near = guards.filter((guard) => isNear(guard, link.key))
       const far = guards.filter((guard) => !isNear(guard, link.key))
       if (near.includes(first!)) {
         const [outcome] = yield* bindTogether([{ answer, link, guards: near }])
-        if (outcome === "bound") yield* settleAll(far, answer)
+        if (outcome === "bound") yield* settleAll(far, link.key, answer)
         return outcome!
       }
       if (!link.custom) return "apart" satisfies GuardedOutcome
       const substitute = substituteOf(first!, link.key)
       const [settled] = yield* beginSubstitute(substitute, link.key)
       if (settled !== null) {
-        // By an earlier try, if its link is still there. One that has ended counts as little as that of any settled guard.
-        const [row] = yield* findMany([link.key])
-        if (row !== null && row?.deletedAt !== null) return "taken" satisfies GuardedOutcome
-        if (row !== null) {
-          yield* settleAll(guards, settled!)
-          return "superseded" satisfies GuardedOutcome
-        }
+        const known = yield* whenSettled(guarded, settled!)
+        if (known !== undefined) return known
         yield* beginSubstitute(substitute, link.key, link.key)
       }
       const [outcome] = yield* bindTogether([{ answer, link, guards: [...near, substitute] }])
       // A repeat meets the guard, not the substitute: there is no answer before that has it.
-      return outcome === "bound" && !(yield* settleAll(far, answer)) ? "superseded" : outcome!
+      return outcome === "bound" && !(yield* settleAll(far, link.key, answer)) ? "superseded" : outcome!
     })
 
   return {
@@ -147,6 +181,8 @@ export const make = (
       const outcomes = [...(yield* bindTogether(links))]
       for (const [place, link] of links.entries()) {
         if (outcomes[place] === "apart") outcomes[place] = yield* bindApart(link)
+        if (outcomes[place] === "taken" && link.link.custom && link.guards.length > 0)
+          outcomes[place] = yield* whenTaken(link)
       }
       return outcomes
     }),

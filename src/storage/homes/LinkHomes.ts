@@ -74,23 +74,33 @@ const listed = (
     buckets: () => current().tenures[number]!.buckets.length
   }))
 
-/** The news of all databases. What is known of a key is as fresh as the news of its database, and of the one that it is being moved to. */
+/**
+ * The news of all databases. What is known of a key is as fresh as the news of its database, and of the one that it is being moved to, as long as they show that no bucket has left since the
+ * placement was read: what is changed in another one may not be heard. Where buckets have come to another home, everything is forgotten: news of the former one may be missing, and none says so.
+ */
 export const changesOf = (
   news: ReadonlyArray<LinkInvalidationsService>,
-  { current }: PlacementCache.PlacementCache
+  { current, whenMoved }: PlacementCache.PlacementCache
 ): LinkInvalidationsService => {
+  const epochs = news.map(({ epoch = () => 0 }) => epoch)
+  const isFreshIn = (now: number, home: number, { tenures }: PlacementCache.KnownPlacement) =>
+    news[home]!.isFresh(now) && epochs[home]!() <= tenures[home]!.epoch
   return {
     isFresh: (now, key) => {
-      if (key === undefined) return news.every((one) => one.isFresh(now))
-      const { home, movingTo } = current().places[bucketOf(key)]!
-      return news[home]!.isFresh(now) && (movingTo === null || news[movingTo]!.isFresh(now))
+      const known = current()
+      if (key === undefined) return news.every((_, home) => isFreshIn(now, home, known))
+      const { home, movingTo } = known.places[bucketOf(key)]!
+      return isFreshIn(now, home, known) && (movingTo === null || isFreshIn(now, movingTo, known))
     },
     awayFor: (now, key) => {
       const home = key === undefined ? 0 : current().places[bucketOf(key)]!.home
       return news[home]!.awayFor(now)
     },
     subscribe: (subscriber) =>
-      Effect.forEach(news, ({ subscribe }) => subscribe(subscriber), { discard: true })
+      Effect.zipRight(
+        whenMoved(() => subscriber.forgetAll()),
+        Effect.forEach(news, ({ subscribe }) => subscribe(subscriber), { discard: true })
+      )
   }
 }
 

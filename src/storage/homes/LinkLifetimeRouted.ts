@@ -1,7 +1,7 @@
 import { bucketOf } from "../../keys/Buckets.ts"
 import { Effect } from "effect"
 import type { FreedLink, LinkLifetime } from "../links/LinkLifetime.ts"
-import { under } from "../links/LinkTenure.ts"
+import { under } from "../links/buckets/LinkTenure.ts"
 import type { LinkDatabase, Router } from "./Router.ts"
 
 /** A database, and how its links end. */

@@ -43,23 +43,51 @@ export interface Carrying {
 /** Messages that are carried at a time: each can have some kilobytes. */
 const messagesMax = 100
 
+/** How messages go from a database of links to the queue. */
+export interface MessageSteps {
+  /** Up to so many of those that wait in the one, the oldest first. */
+  readonly waiting: (count: number) => Effect.Effect<ReadonlyArray<WebhookMessage>, StorageError>
+  /** Queues them in the other. */
+  readonly queue: (messages: ReadonlyArray<WebhookMessage>) => Effect.Effect<unknown, StorageError>
+  /** Deletes them from the one. */
+  readonly remove: (messages: ReadonlyArray<WebhookMessage>) => Effect.Effect<unknown, StorageError>
+}
+
 /**
  * Carries messages: they are queued, and then deleted here. Whoever dies in between has them queued again under the same ids, which the queue deduplicates unless they were delivered
  * meanwhile. Gives whether there may be more.
  */
-export const carryMessages = ({ sql, webhooks }: Pick<Carrying, "sql" | "webhooks">) =>
+export const carryMessagesBy = ({
+  queue,
+  remove,
+  waiting
+}: MessageSteps): Effect.Effect<boolean, StorageError> =>
   Effect.gen(function* () {
-    const rows = yield* sql<WebhookMessage & { readonly event: WebhookEvent }>`
-      SELECT id, owner, event, body FROM link_outbox ORDER BY queued_at, id LIMIT ${messagesMax}`
-    if (rows.length === 0) return false
-    yield* webhooks.offer(rows)
-    yield* sql`DELETE FROM link_outbox WHERE ${isOneOf(
-      sql,
-      "id",
-      rows.map(({ id }) => id)
-    )}`
-    return rows.length === messagesMax
-  }).pipe(asStorageError("LinkOutbox.carryMessages"))
+    const messages = yield* waiting(messagesMax)
+    if (messages.length === 0) return false
+    yield* queue(messages)
+    yield* remove(messages)
+    return messages.length === messagesMax
+  })
+
+/** {@link carryMessagesBy} between PostgreSQL servers. */
+export const carryMessages = ({ sql, webhooks }: Pick<Carrying, "sql" | "webhooks">) => {
+  const named = asStorageError("LinkOutbox.carryMessages")
+  return carryMessagesBy({
+    waiting: (count) =>
+      named(sql<WebhookMessage & { readonly event: WebhookEvent }>`
+        SELECT id, owner, event, body FROM link_outbox ORDER BY queued_at, id LIMIT ${count}`),
+    queue: webhooks.offer,
+    remove: (messages) =>
+      named(
+        sql`DELETE FROM link_outbox WHERE ${isOneOf(
+          sql,
+          "id",
+          messages.map(({ id }) => id)
+        )}`
+      )
+  })
+}
 
 /** How keys that are free again go from one database to another. */
 export interface CarryingSteps {

@@ -31,8 +31,8 @@ export interface LinkPlacesService {
   readonly hasOpenBeside: (name: string) => boolean
 }
 
-/** Statements of one kind to several databases that a node has under way before others wait for them, and for how long these wait at least. */
-const statementsAtOnce = 2
+/** How many statements of one kind to several databases a node has under way before others wait, and for how long these wait at least. */
+const statementsAtOnce = 1
 const patience = Duration.millis(20)
 
 /**

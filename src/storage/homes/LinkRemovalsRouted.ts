@@ -1,7 +1,7 @@
 import type { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { type LinkRemovals, lookedFor_ms } from "../links/LinkRemovals.ts"
-import { confirmed, LinkTenure, isAtHome, under } from "../links/LinkTenure.ts"
+import { confirmed, LinkTenure, isAtHome, under } from "../links/buckets/LinkTenure.ts"
 import * as LinkTombstonesSql from "../links/LinkTombstonesSql.ts"
 import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"

@@ -11,7 +11,7 @@ import {
   type LinkTotal,
   type Position
 } from "../links/LinkStore.ts"
-import { under } from "../links/LinkTenure.ts"
+import { under } from "../links/buckets/LinkTenure.ts"
 import type { Answered, LinkDatabase, Router } from "./Router.ts"
 
 /** A database, and the links that it has. */

@@ -1,8 +1,8 @@
 import { Duration, Effect, Schedule, type Scope } from "effect"
 import * as Pulse from "../../time/Pulse.ts"
 import { bucketCount } from "../../keys/Buckets.ts"
-import { type BucketPlacement, firstPlace, type Placement } from "../links/BucketPlacement.ts"
-import type { Tenure } from "../links/LinkTenure.ts"
+import { type BucketPlacement, firstPlace, type Placement } from "../links/buckets/BucketPlacement.ts"
+import type { Tenure } from "../links/buckets/LinkTenure.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /** How often the placement is read, and how often while buckets are being moved. */
@@ -24,6 +24,8 @@ export interface PlacementCache {
   readonly current: () => KnownPlacement
   /** Reads the placement, no earlier than now. */
   readonly read: Effect.Effect<KnownPlacement, StorageError>
+  /** Calls back, as long as the scope is open, when buckets may have been elsewhere than it was believed: with the new placement, before anybody goes by it. Must not throw. */
+  readonly whenMoved: (moved: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
 const knownOf = (placement: Placement, databases: number): KnownPlacement => {
@@ -41,6 +43,14 @@ const knownOf = (placement: Placement, databases: number): KnownPlacement => {
   }
 }
 
+/** How many moves from a database have ended: its epoch tells of one that is under way, too. */
+const departures = ({ epoch, isLeaving }: Tenure): number => epoch - Number(isLeaving)
+
+/** Whether buckets have come to other homes between two placements; some may have come back. */
+const haveMoved = (before: KnownPlacement, now: KnownPlacement): boolean =>
+  before.tenures.some((tenure, home) => departures(tenure) !== departures(now.tenures[home]!)) ||
+  before.places.some(({ home }, bucket) => home !== now.places[bucket]!.home)
+
 /** Reads the placement once, and then again and again until its scope closes. */
 export const make = (
   { read }: typeof BucketPlacement.Service,
@@ -51,6 +61,7 @@ export const make = (
       { places: Array.from({ length: bucketCount }, () => firstPlace), epochs: new Map() },
       databases
     )
+    const subscribers = new Set<() => void>()
     let begun = 0
     let newest = 0
     // Answers can come out of order.
@@ -59,7 +70,9 @@ export const make = (
       return Effect.map(read, (placement) => {
         if (number > newest) {
           newest = number
+          const before = known
           known = knownOf(placement, databases)
+          if (haveMoved(before, known)) subscribers.forEach((moved) => moved())
         }
         return known
       })
@@ -70,5 +83,13 @@ export const make = (
       Effect.repeat(Schedule.forever),
       Effect.forkScoped
     )
-    return { current: () => known, read: readNow }
+    return {
+      current: () => known,
+      read: readNow,
+      whenMoved: (moved) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void subscribers.add(moved)),
+          () => Effect.sync(() => void subscribers.delete(moved))
+        )
+    }
   })

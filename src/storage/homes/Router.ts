@@ -4,7 +4,14 @@ import { Cause, Context, Duration, Effect, Either, Exit, Option, Runtime } from 
 import { DirectOr, type Run } from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
-import { areMoving, isRefused, LinkTenure, type Tenure, Tenured } from "../links/LinkTenure.ts"
+import {
+  areMoving,
+  isRefused,
+  LinkTenure,
+  refused,
+  type Tenure,
+  Tenured
+} from "../links/buckets/LinkTenure.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 import { StorageError } from "../StorageError.ts"
 import type { KnownPlacement, PlacementCache } from "./PlacementCache.ts"
@@ -71,7 +78,7 @@ export interface Router<D> {
   ) => Effect.Effect<ReadonlyArray<A>, StorageError>
   /** The same for what does not write: a bucket that is being moved is read where it is at home, as long as it is. */
   readonly read: Router<D>["write"]
-  /** Asks every database, except those that are known to be away. Fails where none answers. */
+  /** Asks every database, except those that are known to be away; a bucket's rows are in the answer of its home by the placement of the answers. Fails where none answers. */
   readonly gather: <A>(operation: string, ask: Ask<D, A>) => Effect.Effect<Gathered<A>, StorageError>
   /** Asks one of them once more, by the same placement: fails where that is old. */
   readonly askAgain: <A, B>(
@@ -99,6 +106,20 @@ interface Round {
   readonly apart: ReadonlyArray<number>
 }
 
+/**
+ * Whether a bucket that was being moved has been at home elsewhere since: what was asked at its old home may have missed its rows. Where it has come back by now, the epoch of the database that it
+ * was being moved to is another one.
+ */
+const hasMoved = (bucket: number, before: KnownPlacement, now: KnownPlacement): boolean => {
+  const { home, movingTo } = before.places[bucket]!
+  if (movingTo === null) return false
+  return now.places[bucket]!.home !== home || now.epochs.get(movingTo) !== before.epochs.get(movingTo)
+}
+
+/** Whether any has. */
+const haveMoved = (before: KnownPlacement, now: KnownPlacement): boolean =>
+  before.places.some((_, bucket) => hasMoved(bucket, before, now))
+
 /** What is to be asked again, by its places. */
 interface Unsettled {
   readonly known: KnownPlacement
@@ -111,8 +132,13 @@ interface Unsettled {
 /** A call that is under way. */
 interface Call<A> {
   readonly answers: Array<A>
-  isPartDone: boolean
+  /** Whether a database has done its part of what is written. */
+  isPartWritten: boolean
 }
+
+/** The failure of a call of which several databases have a part: `no` is said of it only where none of them has written its own. */
+const failing = (operation: string, isPartWritten: boolean, { reason }: StorageError): StorageError =>
+  new StorageError({ operation, applied: isPartWritten ? "unknown" : "no", reason })
 
 /** Calls all at once, and back when all have called back. */
 const together = <A, E>(
@@ -203,7 +229,7 @@ export const make = <D extends LinkDatabase>(
         for (const [index, result] of results.entries()) {
           const some = groups[index]![1]
           if (Either.isRight(result)) {
-            call.isPartDone = true
+            call.isPartWritten ||= isWrite
             some.forEach((place, at) => (call.answers[place] = result.right[at]!))
             if (!isWrite) unsure.push(...some.filter((at) => known.places[buckets[at]!]!.movingTo !== null))
           } else if (isRefused(result.left)) refused.push(...some)
@@ -212,25 +238,23 @@ export const make = <D extends LinkDatabase>(
         const unknown = failures.find(({ applied }) => applied === "unknown")
         const [failure = unknown] = failures
         if (failure === undefined) return Either.right({ known, waiting: [...waiting, ...refused], unsure })
-        const applied = unknown !== undefined || (isWrite && call.isPartDone) ? "unknown" : "no"
-        return Either.left(new StorageError({ operation, applied, reason: failure.reason }))
+        return Either.left(failing(operation, unknown !== undefined || call.isPartWritten, failure))
       }
 
       /** Asks again, under newer placements, until nothing is left. */
       const finish = Effect.fnUntraced(function* (call: Call<A>, { known, unsure, waiting }: Unsettled) {
         const start = yield* monotonic_ms
         while (waiting.length > 0 || unsure.length > 0) {
-          if ((yield* monotonic_ms) - start > waitMax_ms) {
-            const applied = isWrite && call.isPartDone ? "unknown" : "no"
-            return yield* new StorageError({ operation, applied, reason: areMoving(operation).reason })
-          }
+          if ((yield* monotonic_ms) - start > waitMax_ms)
+            return yield* failing(operation, call.isPartWritten, areMoving(operation))
           if (waiting.length > 0) yield* Effect.sleep(pause)
           const before = known
-          const now = yield* placement.read
-          const hasMoved = (place: number) =>
-            now.places[buckets[place]!]!.home !== before.places[buckets[place]!]!.home
+          const now = yield* Effect.mapError(placement.read, (error) =>
+            failing(operation, call.isPartWritten, error)
+          )
+          const missed = unsure.filter((place) => hasMoved(buckets[place]!, before, now))
           const round = divide(
-            [...waiting, ...unsure.filter(hasMoved)].toSorted((a, b) => a - b),
+            [...waiting, ...missed].toSorted((a, b) => a - b),
             now
           )
           ;({ known, unsure, waiting } = yield* settle(call, round, yield* askAll(round)))
@@ -239,7 +263,7 @@ export const make = <D extends LinkDatabase>(
       })
 
       const inFiber = Effect.suspend(() => {
-        const call: Call<A> = { answers: [], isPartDone: false }
+        const call: Call<A> = { answers: [], isPartWritten: false }
         const round = divide(places(questions), placement.current())
         return Effect.flatMap(askAll(round), (results) =>
           Effect.flatMap(settle(call, round, results), (unsettled) => finish(call, unsettled))
@@ -258,7 +282,7 @@ export const make = <D extends LinkDatabase>(
         together(runs, (exits) => {
           const defect = exits.find((exit) => Exit.isFailure(exit) && !Cause.isFailure(exit.cause))
           if (defect !== undefined) return done(defect)
-          const call: Call<A> = { answers: [], isPartDone: false }
+          const call: Call<A> = { answers: [], isPartWritten: false }
           const settled = settle(call, round, exits.map(eitherOf))
           if (Either.isLeft(settled)) return done(Exit.fail(settled.left))
           const { unsure, waiting } = settled.right
@@ -268,7 +292,10 @@ export const make = <D extends LinkDatabase>(
       return new DirectOr(run, inFiber)
     }
 
-  /** Asks databases by their numbers, and all once more where one refuses an old epoch; where `isSweep`, that one alone, and none that buckets are leaving. */
+  /**
+   * Asks databases by their numbers, and all once more where one refuses an old epoch, or a bucket came to its new home meanwhile: its old home may have answered without its rows. A sweep asks that one alone
+   * again, and none that buckets are leaving.
+   */
   const everywhere = <A>(
     operation: string,
     indices: ReadonlyArray<number>,
@@ -290,15 +317,17 @@ export const make = <D extends LinkDatabase>(
           } else if (isRefused(result.left) && tries < triesMax) open = [...open, asked[at]!]
           else failures.push(result.left)
         }
-        if (open.length > 0) {
-          known = yield* placement.read
-          // What has left one database is in another, whose answer is by the same placement.
-          if (!isSweep) {
-            open = indices
-            answers = []
-            failures = []
-          }
-        }
+        const before = known
+        if (open.length > 0 || (!isSweep && before.leaving.size > 0))
+          known = yield* Effect.mapError(placement.read, (error) =>
+            failing(operation, isSweep && answers.length > 0, error)
+          )
+        if (isSweep || (open.length === 0 && !haveMoved(before, known))) continue
+        if (tries === triesMax) return yield* areMoving(operation)
+        // What has left one database is in another, whose answer is by the same placement.
+        open = indices
+        answers = []
+        failures = []
       }
       return { answers: answers.toSorted((one, other) => one.index - other.index), failures }
     })
@@ -319,8 +348,12 @@ export const make = <D extends LinkDatabase>(
       if (answers.length === 0) return yield* failures[0] ?? noAnswer(operation)
       return { answers, failures: [...failures, ...away] }
     }),
-    askAgain: (operation, { index, placement }, ask) =>
-      Effect.flatten(askOne(operation, index, placement, ask)),
+    askAgain: Effect.fnUntraced(function* (operation, { index, placement: before }, ask) {
+      const answer = yield* Effect.flatten(askOne(operation, index, before, ask))
+      if (before.leaving.size > 0 && haveMoved(before, yield* placement.read))
+        return yield* refused(operation)
+      return answer
+    }),
     sweep: Effect.fnUntraced(function* (operation, ask) {
       const { answers, failures } = yield* everywhere(operation, places(databases), ask, true)
       if (answers.length === 0 && failures.length > 0) return yield* failures[0]!

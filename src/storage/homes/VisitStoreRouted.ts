@@ -3,10 +3,10 @@ import { Array as Arrays, Effect, Either } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { bucketOfSubject } from "../../keys/Buckets.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
-import { areMoving, isRefused, under } from "../links/LinkTenure.ts"
+import { areMoving, isRefused, under } from "../links/buckets/LinkTenure.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 import type { StorageError } from "../StorageError.ts"
-import type { HourCount, VisitBatch, VisitStore } from "../visits/VisitStore.ts"
+import { type HourCount, Unwritten, type VisitBatch, type VisitStore } from "../visits/VisitStore.ts"
 import type { LinkDatabase, Router } from "./Router.ts"
 
 /** A database, and the visits that it has. */
@@ -42,8 +42,8 @@ const divisionsMax = 10_000
 const writersMax = 100
 
 /**
- * `VisitStore` over several databases. A batch is divided, and the part of each database is written whole and once, as long as this process lives: a batch that failed is to be written again, and then what
- * is not written yet is.
+ * `VisitStore` over several databases. A batch is divided, and the part of each database is written whole and once, as long as this process lives: a batch that failed can be written again, and then what
+ * is not written yet is. Hours of buckets that are being moved are left open, and hold up no others.
  */
 export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
   const writings = new Map<string, Writing>()
@@ -107,12 +107,16 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
       const { places, tenures } = router.placement.current()
       const { sql, visits } = router.databases[index]!
       const at = hours.map(({ subject }) => places[bucketOfSubject(subject)]!)
-      if (at.some(({ home, movingTo }) => home === index && movingTo !== null))
+      // Whether it was written there is certain when they have left.
+      if (part.isUnknown && at.some(({ home, movingTo }) => home === index && movingTo !== null))
         return yield* areMoving(operation)
-      if (at.some(({ home }) => home !== index)) {
+      if (at.some(({ home, movingTo }) => home !== index || movingTo !== null)) {
         yield* divideAgain(writing, batch, part)
         return yield* areMoving(operation)
       }
+      const wasUnknown = part.isUnknown
+      // Until there is an answer, also where this is interrupted.
+      part.isUnknown = true
       const written = yield* under(
         sql,
         operation,
@@ -120,8 +124,8 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
         visits.write({ ...batch, hours, sequence })
       ).pipe(asStorageError(operation), Effect.either)
       if (Either.isRight(written)) return void writing.parts.splice(writing.parts.indexOf(part), 1)
+      part.isUnknown = wasUnknown || written.left.applied === "unknown"
       if (isRefused(written.left)) yield* divideAgain(writing, batch, part)
-      else if (written.left.applied === "unknown") part.isUnknown = true
       return yield* written.left
     }).pipe(asStorageError(operation), Effect.either)
 
@@ -129,13 +133,13 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
     const writing = writingOf(batch)
     divide(writing, batch)
     const results = yield* Parallel.forEach([...writing.parts], (part) => writePart(writing, batch, part))
-    const [failure] = Arrays.getLefts(results)
-    if (failure !== undefined) {
-      if (isRefused(failure)) yield* router.placement.read
-      return yield* failure
-    }
-    if (writing.open.length > 0) return yield* areMoving(operation)
-    writings.delete(batch.writer)
+    const failures = Arrays.getLefts(results)
+    if (failures.some(isRefused)) yield* Effect.ignore(router.placement.read)
+    const open = [...writing.open, ...writing.parts.flatMap(({ hours }) => hours)]
+    if (open.length === 0) return void writings.delete(batch.writer)
+    const applied = writing.parts.some(({ isUnknown }) => isUnknown) ? "unknown" : "no"
+    const { reason } = failures[0] ?? areMoving(operation)
+    return yield* new Unwritten({ operation, applied, reason, open })
   })
 
   const readOne =

@@ -93,12 +93,14 @@ export const make = Effect.fn("KeyFile.make")(function* (
   /** Replaces the file by one with these keys, and gives it open. */
   const replaced = Effect.fnUntraced(function* (keys: Uint8Array) {
     const handle = yield* Scope.fork(scope, ExecutionStrategy.sequential)
-    const file = yield* Scope.extend(fs.open(`${path}.new`, { flag: "w+", mode: 0o600 }), handle)
-    const end = keys.length / width
-    yield* writeAt(file, 0, Buffer.concat([headerOf(width, 0, end), keys]))
-    yield* fs.rename(`${path}.new`, path)
-    isFolderStale = true
-    return { file, handle, taken: 0, end }
+    return yield* Effect.gen(function* () {
+      const file = yield* Scope.extend(fs.open(`${path}.new`, { flag: "w+", mode: 0o600 }), handle)
+      const end = keys.length / width
+      yield* writeAt(file, 0, Buffer.concat([headerOf(width, 0, end), keys]))
+      yield* fs.rename(`${path}.new`, path)
+      isFolderStale = true
+      return { file, handle, taken: 0, end }
+    }).pipe(Effect.onError((cause) => Scope.close(handle, Exit.failCause(cause))))
   })
 
   const opened = Effect.gen(function* () {
@@ -131,8 +133,8 @@ export const make = Effect.fn("KeyFile.make")(function* (
     const { end, handle, taken } = state
     if (taken * width < deadBytesMin || taken < end - taken) return
     state = yield* replaced(taken === end ? new Uint8Array(0) : yield* read(taken, end))
-    yield* syncFolder
     yield* Scope.close(handle, Exit.void)
+    yield* syncFolder
   })
 
   /** One operation at a time, without interruption. */

@@ -1,11 +1,13 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Context, Effect, Layer, Number as Numbers } from "effect"
+import { Array as Arrays, Context, Effect, Equivalence, Layer, Number as Numbers } from "effect"
 import { toStrings } from "../../keys/PackedKeys.ts"
 import { LinkDatabaseList } from "../homes/LinkDatabaseList.ts"
 import { LinkStore } from "../links/LinkStore.ts"
+import * as BucketPlacementSql from "../links/buckets/BucketPlacementSql.ts"
+import { andAtHome, isRefused, refused, type Tenure } from "../links/buckets/LinkTenure.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
-import type { StorageError } from "../StorageError.ts"
+import { StorageError } from "../StorageError.ts"
 import { KeyStock } from "./KeyStock.ts"
 import { keysOf } from "./KeyStockSql.ts"
 import * as KeyTablesSql from "./KeyTablesSql.ts"
@@ -43,11 +45,46 @@ const lookupMax = 1_000
 const only = (rows: Statement.Statement<{ readonly count: number }>): Effect.Effect<number, SqlError> =>
   Effect.map(rows, ([row]) => row!.count)
 
+/** The buckets that are at home in a database, by the homes of all. Nothing is asked on an epoch. */
+const tenureOf = (homes: ReadonlyArray<number>, number: number): Tenure => ({
+  epoch: 0,
+  buckets: homes.flatMap((home, bucket) => (home === number ? [bucket] : [])),
+  isLeaving: false
+})
+
 /** The sum of what databases answer. */
 const sumOf = <E>(
   sqls: ReadonlyArray<SqlClient.SqlClient>,
-  count: (sql: SqlClient.SqlClient) => Effect.Effect<number, E>
+  count: (sql: SqlClient.SqlClient, number: number) => Effect.Effect<number, E>
 ) => Effect.map(Effect.forEach(sqls, count), Numbers.sumAll)
+
+/** How often links are counted again where buckets come to be in another database meanwhile. */
+const retries = 2
+
+const areSame = Arrays.getEquivalence(Equivalence.number)
+
+/**
+ * Counts the links of all databases, each where its bucket is at home: while buckets are moved, two databases have them. Where they have come to be in another one meanwhile, it counts again.
+ */
+const countLinks = (sql: SqlClient.SqlClient, further: ReadonlyArray<SqlClient.SqlClient>) =>
+  Effect.gen(function* () {
+    const placement = yield* Effect.provideService(BucketPlacementSql.make, SqlClient.SqlClient, sql)
+    const homes = Effect.map(placement.read, ({ places }) => places.map(({ home }) => home))
+    const known = further.length === 0 ? undefined : yield* homes
+    const tenures = known && [sql, ...further].map((_, number) => tenureOf(known, number))
+    const count = (condition: Statement.Fragment) =>
+      sumOf([sql, ...further], (sql, number) =>
+        only(
+          sql`SELECT count(*) AS count FROM links WHERE NOT custom AND ${condition} ${andAtHome(sql, tenures?.[number])}`
+        )
+      )
+    const bound = yield* count(sql`deleted_at IS NULL`)
+    const quarantined = yield* count(sql`deleted_at IS NOT NULL`)
+    if (known !== undefined && !areSame(known, yield* homes)) return yield* refused("KeyLedger.counts")
+    return { bound, quarantined }
+  }).pipe(
+    Effect.retry({ times: retries, while: (error) => error instanceof StorageError && isRefused(error) })
+  )
 
 /** Counts from the end of the pipeline to its beginning, so that a key that moves meanwhile is missed rather than counted twice. `further`: databases of links beside the first one. */
 const counts = Effect.fnUntraced(function* <E>(
@@ -55,14 +92,8 @@ const counts = Effect.fnUntraced(function* <E>(
   further: ReadonlyArray<SqlClient.SqlClient>,
   stocked: Effect.Effect<number, E>
 ) {
-  const all = [sql, ...further]
   return {
-    bound: yield* sumOf(all, (sql) =>
-      only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`)
-    ),
-    quarantined: yield* sumOf(all, (sql) =>
-      only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NOT NULL`)
-    ),
+    ...(yield* countLinks(sql, further)),
     stocked: (yield* stocked) + (yield* sumOf(further, (sql) => KeyTablesSql.make(sql).free.size)),
     minted: yield* only(sql`SELECT coalesce(sum(next), 0) AS count FROM key_ranges`)
   } satisfies KeyCounts

@@ -89,7 +89,7 @@ export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
     readonly abandonMany: (
       guards: ReadonlyArray<Guard>
     ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
-    /** The newest link of an owner in the default domain with this target, and without extras, that has not ended at `now` (milliseconds since the Unix epoch). */
+    /** The newest link of an owner in the default domain with this target, and without extras, that is live at `now` (milliseconds since the Unix epoch). */
     readonly findByUrl: (owner: string, url: string, now: number) => Effect.Effect<Link | null, StorageError>
     /** Drops up to `count` guards that nobody has begun for `keep_ms`; gives how many. */
     readonly drop: (keep_ms: number, count: number) => Effect.Effect<number, StorageError>

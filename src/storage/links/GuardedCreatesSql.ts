@@ -11,8 +11,10 @@ import {
 } from "./GuardedCreates.ts"
 import * as LinksByUrlSql from "./LinksByUrlSql.ts"
 import { LinkStore } from "./LinkStore.ts"
+import { bucketOfGuardRow } from "./buckets/LinkBucketsSql.ts"
+import { andAtHome, LinkTenure } from "./buckets/LinkTenure.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
-import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
+import { databaseMoment, databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { askInTurns } from "../sql/Turns.ts"
@@ -59,7 +61,10 @@ export const make = Effect.gen(function* () {
   const locked = (guards: ReadonlyArray<Guard>) =>
     rowsByName([...new Set(guards.map(({ name }) => name))], forUpdate(sql))
 
-  /** Begins guards that are new, were left alone for longer than their lease, are too old, or were settled with the key to be replaced. */
+  /**
+   * Begins guards that are new, were left alone for longer than their lease, are too old, or were settled with the key to be replaced. One that was begun further ahead was so by a clock that was
+   * wrong.
+   */
   const take = (beginnings: ReadonlyArray<Beginning>) => {
     const { keep_ms, lease_ms, replaces } = beginnings[0]!
     const given = rowsOf(sql, {
@@ -73,7 +78,7 @@ export const make = Effect.gen(function* () {
       ON CONFLICT (name) DO UPDATE SET
         token = excluded.token, begun_at = excluded.begun_at, fingerprint = excluded.fingerprint, key = NULL, answer = NULL
       WHERE create_guards.begun_at <= excluded.begun_at - ${keep_ms} OR create_guards.key = ${replaces ?? null}
-        OR (create_guards.answer IS NULL AND create_guards.begun_at <= excluded.begun_at - ${lease_ms})
+        OR (create_guards.answer IS NULL AND create_guards.begun_at NOT BETWEEN excluded.begun_at - ${lease_ms} + 1 AND excluded.begun_at + ${lease_ms})
       RETURNING name`
   }
 
@@ -169,11 +174,15 @@ export const make = Effect.gen(function* () {
           )}`
       ),
     findByUrl,
-    drop: (keep_ms, count) =>
-      sql<{ name: string }>`
+    drop: Effect.fnUntraced(function* (keep_ms, count) {
+      const dropped = yield* sql`
         DELETE FROM create_guards WHERE name IN (
-          SELECT name FROM create_guards WHERE begun_at <= ${now} - ${keep_ms} ORDER BY begun_at LIMIT ${count}
-        ) RETURNING name`.pipe(Effect.map((rows) => rows.length))
+          SELECT name FROM create_guards WHERE begun_at <= ${databaseMoment(sql)} - ${keep_ms}
+            ${andAtHome(sql, yield* LinkTenure, bucketOfGuardRow)}
+          ORDER BY begun_at LIMIT ${count}
+        ) RETURNING name`
+      return dropped.length
+    })
   })
 })
 

@@ -29,6 +29,11 @@ export interface LinkInvalidationsService {
    * answers, or nobody has asked it twice, as right after a pause of this process.
    */
   readonly awayFor: (now: number, key?: string) => number | undefined
+  /**
+   * The epoch of the store (`LinkEpoch`), no longer before `now` than `freshFor_ms` while `isFresh(now)` holds: under a placement that has a lower one, buckets may have left and been changed
+   * elsewhere. Absent where no other process changes links.
+   */
+  readonly epoch?: () => number
   /** Subscribes for as long as the scope is open. Both are called without a fiber and must not throw. */
   readonly subscribe: (subscriber: LinkChangesSubscriber) => Effect.Effect<void, never, Scope.Scope>
 }

@@ -19,7 +19,7 @@ const answerMax = Duration.millis(1_000)
  * The primary is asked for an answer every 200 ms, or 500 ms while no cache is looked into. PostgreSQL delivers what was notified before it answers, so an answer proves that
  * everything notified before the question has arrived: the news is as fresh as the last answered question. When the session is lost, or the
  * process was paused, there is no answer, and caches are bypassed. A new session has missed what was notified
- * meanwhile, so subscribers forget everything first.
+ * meanwhile, so subscribers forget everything first. Each answer has the database's epoch as well.
  *
  * The client is `pg`'s own: `PgClient.listen` of `@effect/sql-pg` 0.53 does not tell when its connection is lost.
  */
@@ -40,7 +40,8 @@ export const make: Effect.Effect<LinkInvalidationsService, never, Scope.Scope | 
           subscribers.forEach((subscriber) => subscriber.forgetAll())
           isListening = true
         }),
-      heartbeats
+      heartbeats,
+      watched: "SELECT epoch FROM link_epoch WHERE id = 1"
     }).pipe(
       Effect.tapError((error) => Effect.logWarning(`The database's news of links is lost. ${error.message}`)),
       Effect.ensuring(
@@ -55,6 +56,7 @@ export const make: Effect.Effect<LinkInvalidationsService, never, Scope.Scope | 
     return {
       isFresh: (now) => isListening && heartbeats.isFresh(now),
       awayFor: (now) => heartbeats.awayFor(now),
+      epoch: () => heartbeats.watched,
       subscribe: (subscriber) =>
         Effect.acquireRelease(
           Effect.sync(() => void subscribers.add(subscriber)),

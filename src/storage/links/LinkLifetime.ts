@@ -40,7 +40,7 @@ export const isUnused = (
  * 1. A link that has not expired is left alone, and so is a tombstone before its quarantine is over, counted from when the store wrote it.
  * 2. A minted key, in whatever domain its link was, leaves the links and enters the stock in one transaction, in which it leaves the records of open batches as well: the actor that finishes such a
  *    batch would hand it out a second time.
- * 3. A minted key goes without entering the stock where it can have been given to another in a time that the database has forgotten (`DatabaseMark`).
+ * 3. A minted key goes without entering the stock where it can have been given to another in a time that the database has forgotten (`DatabaseMark`), or one that its link has come from.
  * 4. Each key is given by one call alone, no matter who asks. Changes are announced like those of `LinkStore`.
  * 5. Where visits are in other databases (`VisitsApart`), the transaction that frees a link remembers that its visits are to be forgotten (`VisitRemovals`).
  */

@@ -6,11 +6,11 @@ import { KeyStock } from "../keys/KeyStock.ts"
 import { strikeFrom } from "../keys/KeyStockSql.ts"
 import { type Forgotten, type FreedLink, isUnused, LinkLifetime } from "./LinkLifetime.ts"
 import * as LinkRanksSql from "./LinkRanksSql.ts"
-import { andAtHome, LinkTenure } from "./LinkTenure.ts"
+import { andAtHome, LinkTenure } from "./buckets/LinkTenure.ts"
 import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
 import * as VisitRemovals from "../visits/VisitRemovals.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
-import { databaseNow, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
+import { databaseMoment, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 
 const freedOf = ({ created_at, key }: LinkTombstonesSql.Ended): FreedLink => ({ key, createdAt: created_at })
@@ -25,9 +25,9 @@ export const make = Effect.gen(function* () {
   const areVisitsApart = yield* VisitRemovals.VisitsApart
   const { announced, end, told } = yield* LinkTombstonesSql.make
   const ranks = yield* LinkRanksSql.make
-  const now = databaseNow(sql)
+  const moment = databaseMoment(sql)
 
-  const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
+  const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${moment}`
 
   /** What the database has forgotten so far. Until the transaction ends it is not found to have forgotten more: what is stocked meanwhile would not be given up. */
   const forgotten = Effect.gen(function* () {
@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
     }),
     recycle: Effect.fnUntraced(function* ({ count, quarantine_ms }) {
       const due = sql`
-        SELECT key FROM links WHERE ended_at <= ${now} - ${quarantine_ms} ${andAtHome(sql, yield* LinkTenure)}
+        SELECT key FROM links WHERE ended_at <= ${moment} - ${quarantine_ms} ${andAtHome(sql, yield* LinkTenure)}
         ORDER BY ended_at LIMIT ${count}`
       const gone = yield* inTransaction(
         sql,

@@ -6,14 +6,14 @@ import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
 import { insertedColumns, insertedRows, linkColumns, linkOfCells, type LinkRow } from "./LinkColumns.ts"
 import { FurtherDomains } from "./FurtherDomains.ts"
-import { isInForce } from "./LinkEpoch.ts"
+import { isInForce } from "./buckets/LinkEpoch.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
 import * as LinkRanksSql from "./LinkRanksSql.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
-import { LinkTenure, refused, type Tenure, Tenured } from "./LinkTenure.ts"
+import { LinkTenure, refused, type Tenure, Tenured } from "./buckets/LinkTenure.ts"
 import { ask, type Cells, direct, type DirectStatement } from "../sql/DirectSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
@@ -94,18 +94,21 @@ export const make = Effect.gen(function* () {
   const insertUnless = (rows: Given, where: Statement.Fragment = sql`true`) =>
     sql`${insertFree(rows, unlessRepeat, sql`${where} AND NOT (${isElsewhere})`)} RETURNING key`
 
-  const insertEach = (rows: Given) => sql<{ key: string }>`${prepared(sql)}${insertUnless(rows)}`
+  const insertEach = (rows: Given) => sql<{ key: string }>`${prepared(sql, "inserts")}${insertUnless(rows)}`
 
   /** Fails where a key has a row, and writes nothing then. */
-  const insertAll = (rows: Given) => sql`${prepared(sql)}${insertFree(rows, sql``)}`
+  const insertAll = (rows: Given) => sql`${prepared(sql, "inserts")}${insertFree(rows, sql``)}`
 
   /** The same two for a caller that knows an epoch of this database. The second gives a row for each link, and none where the epoch is old. */
   const insertEachUnder = (rows: Given, epoch: number) =>
-    sql<{ readonly keys: ReadonlyArray<string> | null; readonly in_force: boolean }>`${prepared(sql)}
+    sql<{
+      readonly keys: ReadonlyArray<string> | null
+      readonly in_force: boolean
+    }>`${prepared(sql, "inserts")}
       WITH bound AS (${insertUnless(rows, isInForce(sql, epoch))})
       SELECT json_agg(key) AS keys, ${isInForce(sql, epoch)} AS in_force FROM bound`
   const insertAllUnder = (rows: Given, epoch: number) =>
-    sql`${prepared(sql)}${insertFree(rows, sql``, isInForce(sql, epoch))} RETURNING 1`
+    sql`${prepared(sql, "inserts")}${insertFree(rows, sql``, isInForce(sql, epoch))} RETURNING 1`
 
   /** A statement ready to be sent; `epochs`: its last parameters. Its text is put together once for the columns that vary, which takes longer than all else here. */
   const textsOf = (statement: (rows: Given) => Statement.Fragment) => {

@@ -1,12 +1,14 @@
 import { SqlClient, type Statement } from "@effect/sql"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { defaultDomain, qualifiedKey } from "../../keys/QualifiedKey.ts"
-import { fold, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
+import { fold, linkColumns, linkOf, linkOfCells, type LinkRow } from "./LinkColumns.ts"
 import { isRanked, type LinkPage, type LinkQuery, type Position } from "./LinkStore.ts"
+import { direct } from "../sql/DirectSql.ts"
 import { prepared } from "../sql/SqlDialect.ts"
-import { isInForce } from "./LinkEpoch.ts"
+import { isInForce } from "./buckets/LinkEpoch.ts"
+import type { StorageError } from "../StorageError.ts"
 import * as LinkStoreSqlRanked from "./LinkStoreSqlRanked.ts"
-import { isAtHome, LinkTenure, refused } from "./LinkTenure.ts"
+import { isAtHome, LinkTenure, refused, type Tenure } from "./buckets/LinkTenure.ts"
 
 /** A pattern of LIKE for texts that have this one in them. */
 const patternOf = (text: string) => `%${fold(text).replaceAll(/[\\%_]/g, "\\$&")}%`
@@ -26,6 +28,41 @@ const preparedRows: ReadonlyArray<number> = [21, 51]
 const passedOverMax = 1_000
 
 const operation = "LinkStore.list"
+
+/** The values of a page's statement. */
+interface PageValues {
+  readonly owner: string
+  readonly createdAt: number
+  readonly key: string
+  readonly epoch: number
+}
+
+/** The text of a page's statement, and which values it has, in their order. */
+interface PageText {
+  readonly text: string
+  readonly slots: ReadonlyArray<keyof PageValues>
+}
+
+/** Stand in for the values where a text is put together: each is its name. */
+const standIns: PageValues = {
+  owner: "owner",
+  createdAt: "createdAt" as never,
+  key: "key",
+  epoch: "epoch" as never
+}
+
+/** What a page's statement gives: no page where too many archived links would be passed over. */
+interface PlainPage {
+  readonly page: LinkPage | undefined
+  readonly hidden: number
+}
+
+/** Texts that are kept. For pages of a length that is prepared for there are 96 at most. */
+const textsMax = 128
+
+/** The direction of an order by age, and what lies behind a place in it, and up to it. */
+const directionOf = (order: LinkQuery["order"]) =>
+  order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
 
 /** `LinkStore.list` on SQLite and PostgreSQL. For a caller that knows an epoch of the database, its last statement says whether that is in force. */
 export const makeList = Effect.gen(function* () {
@@ -71,13 +108,18 @@ export const makeList = Effect.gen(function* () {
     })
   }
 
-  /** How many of the links are archived, up to `max`. */
-  const archivedAmong = (links: ReadonlyArray<Statement.Fragment>, { owner }: LinkQuery, max: number) =>
-    Effect.map(
-      sql<{ readonly count: number }>`${prepared(sql)}SELECT count(*) AS count FROM (
-        SELECT 1 FROM ${archivedLinks(owner)} WHERE ${sql.and([...links, isArchived])} LIMIT ${max}) AS found`,
-      ([row]) => Number(row!.count)
-    )
+  /**
+   * Asks how many of an owner's links, or of all, are archived, up to `max`. It asks in the order of their index. Before its first ANALYZE PostgreSQL takes nearly all links for archived: it would read the table from its
+   * beginning to see `max` of them.
+   */
+  const archivedAmong = (
+    links: ReadonlyArray<Statement.Fragment>,
+    ordered: Statement.Fragment,
+    { owner }: LinkQuery,
+    max: number
+  ) => sql`SELECT count(*) AS links FROM (
+    SELECT 1 FROM ${archivedLinks(owner)} WHERE ${sql.and([...links, isArchived])} ${ordered}
+    LIMIT ${sql.literal(String(max))}) AS found`
 
   const rankedPage = LinkStoreSqlRanked.make(sql, operation)
 
@@ -85,7 +127,7 @@ export const makeList = Effect.gen(function* () {
    * The order of links by age, places in it, and whose they are. PostgreSQL is to read an owner's links by the index that has them in this order: where most links are that owner's it would read all links by age, and pass
    * over those that others have made since. So it is asked for a range of owners, of one, in their order.
    */
-  const orderOf = (direction: "ASC" | "DESC", owner: string | undefined) => {
+  const orderOf = (direction: "ASC" | "DESC", owner: string | Statement.Fragment | undefined) => {
     const byOwner = owner !== undefined && sql.onDialectOrElse({ orElse: () => false, pg: () => true })
     const columns = sql.literal(byOwner ? "owner, created_at, key" : "created_at, key")
     return {
@@ -102,53 +144,129 @@ export const makeList = Effect.gen(function* () {
     }
   }
 
+  /** The last row of a page: no key, and as the owner how many archived links there are to be passed over. */
+  const lastRow = sql.literal(
+    linkColumns
+      .map(({ column }) => (column === "owner" ? "CAST((SELECT links FROM hidden) AS TEXT)" : "NULL"))
+      .join(", ")
+  )
+
+  /** How an owner is named to PostgreSQL, so that it makes one plan for all. Else it takes a plan for each to be cheaper, and plans each time, which takes four times as long as the page. */
+  const anyOwner = sql.onDialectOrElse({
+    orElse: () => sql`${standIns.owner}`,
+    pg: () => sql`(SELECT ${standIns.owner})`
+  })
+
+  /** `most`: archived links that are passed over at most. */
+  const pageStatement = (query: LinkQuery, rows: number, most: number, isTenured: boolean) => {
+    const { after, archived, order, owner } = query
+    const [direction, behind] = directionOf(order)
+    const of = owner === undefined ? undefined : anyOwner
+    const { at, isOwned, ordered } = orderOf(direction, of)
+    const inOrder = [sql`deleted_at IS NULL`, ...isOwned]
+    const hides = archived === false
+    const hidden = archivedAmong(inOrder, ordered, query, most + 1)
+    const wanted = sql.and([
+      ...inOrder,
+      ...(archived === true ? [isArchived] : []),
+      ...(hides ? [isNotArchived, sql`(SELECT links FROM hidden) <= ${sql.literal(String(most))}`] : []),
+      ...(after === undefined ? [] : [at(behind, standIns)])
+    ])
+    return sql`${preparedRows.includes(rows) ? prepared(sql, "lists") : sql``}
+      WITH hidden AS (${hides ? hidden : sql`SELECT 0 AS links`})
+      SELECT * FROM (SELECT ${names} FROM ${archived === true ? archivedLinks(owner) : sql`links`}
+                     WHERE ${wanted} ${ordered} LIMIT ${sql.literal(String(rows))}) AS page
+      UNION ALL SELECT ${lastRow} ${isTenured ? sql`WHERE ${isInForce(sql, standIns.epoch)}` : sql``}`
+  }
+
+  const texts = new Map<string, PageText>()
+
+  /** Put together once for a shape, which takes longer than all else here. */
+  const textOf = (query: LinkQuery, rows: number, most: number, isTenured: boolean): PageText => {
+    const { after, archived, order, owner } = query
+    const shape = `${order} ${owner === undefined} ${after === undefined} ${archived} ${rows} ${most} ${isTenured}`
+    const known = texts.get(shape)
+    if (known !== undefined) return known
+    const [text, slots] = pageStatement(query, rows, most, isTenured).compile()
+    const made = { text, slots: slots as ReadonlyArray<keyof PageValues> }
+    if (texts.size < textsMax) texts.set(shape, made)
+    return made
+  }
+
+  /**
+   * A page by age that is not searched, and how many archived links it passes over, by one statement. The page is `undefined` where these are more than `most`. PostgreSQL is asked whether the epoch is in force by the
+   * same statement.
+   */
+  const plainPage = (query: LinkQuery, most: number, tenure: Tenure | undefined) => {
+    const { after, limit, owner } = query
+    const rows = preparedRows.find((rows) => rows > limit) ?? limit + 1
+    const { slots, text } = textOf(query, rows, most, tenure !== undefined)
+    const values: { readonly [slot in keyof PageValues]: PageValues[slot] | undefined } = {
+      owner,
+      createdAt: after?.createdAt,
+      key: after?.key,
+      epoch: tenure?.epoch
+    }
+    return direct(sql, operation, [text, slots.map((slot) => values[slot])]).flatMap(
+      (all): Exit.Exit<PlainPage, StorageError> => {
+        const last = all.at(-1)
+        if (last === undefined || last[0] !== null) return Exit.fail(refused(operation))
+        const hidden = Number(last[1])
+        if (hidden > most) return Exit.succeed({ hidden, page: undefined })
+        const links = all.slice(0, Math.min(limit, all.length - 1)).map(linkOfCells)
+        const next =
+          all.length - 1 > limit ? { createdAt: links.at(-1)!.createdAt, key: links.at(-1)!.key } : null
+        return Exit.succeed({ hidden, page: { links, next } satisfies LinkPage })
+      }
+    )
+  }
+
   return Effect.fnUntraced(function* (query: LinkQuery) {
     const { after, countedMax, domain, hasCapitals, limit, lookedAtMax, notTag, order, owner, tag, text } =
       query
-    const [direction, behind, upTo] =
-      order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
-    const { at, isOwned, ordered } = orderOf(direction, owner)
-    const owned: ReadonlyArray<Statement.Fragment> = [
-      sql`deleted_at IS NULL`,
-      ...(owner === undefined ? [] : [sql`owner = ${owner}`])
-    ]
     const most = Math.min(passedOverMax, lookedAtMax)
-    const hidden = query.archived === false ? yield* archivedAmong(owned, query, most + 1) : 0
-    const from = query.archived === true ? archivedLinks(owner) : sql`links`
-    const allOf = (whose: ReadonlyArray<Statement.Fragment>): ReadonlyArray<Statement.Fragment> => [
-      ...whose,
-      ...(query.archived === true ? [isArchived] : []),
-      ...(hidden > 0 && hidden <= most ? [isNotArchived] : [])
-    ]
-    const all = allOf([sql`deleted_at IS NULL`, ...isOwned])
-    const among = [...all, ...(after === undefined ? [] : [at(behind, after)])]
-    const filters: ReadonlyArray<Statement.Fragment> = [
-      ...(hidden > most ? [isNotArchived] : []),
+    const searched: ReadonlyArray<Statement.Fragment> = [
       ...(tag === undefined ? [] : [hasTag(tag)]),
       ...(notTag === undefined ? [] : [sql`NOT ${hasTag(notTag)}`]),
       ...(domain === undefined ? [] : [isIn(domain)]),
       ...(text === undefined ? [] : [hasText(text)]),
       ...(hasCapitals === undefined ? [] : [sql`(custom AND key <> lower(key ${ascii}))`])
     ]
-
     const tenure = yield* LinkTenure
+    const plain = isRanked(order) || searched.length > 0 ? undefined : yield* plainPage(query, most, tenure)
+    if (plain?.page !== undefined && countedMax === undefined) return plain.page
+
+    const [direction, behind, upTo] = directionOf(order)
+    const { at, isOwned, ordered } = orderOf(direction, owner)
+    const isThere = sql`deleted_at IS NULL`
+    const inOrder = [isThere, ...isOwned]
+    const countHidden = Effect.map(
+      sql<{
+        readonly links: number
+      }>`${prepared(sql, "lists")}${archivedAmong(inOrder, ordered, query, most + 1)}`,
+      ([row]) => Number(row!.links)
+    )
+    const hidden = plain?.hidden ?? (query.archived === false ? yield* countHidden : 0)
+    const from = query.archived === true ? archivedLinks(owner) : sql`links`
+    const allOf = (whose: ReadonlyArray<Statement.Fragment>): ReadonlyArray<Statement.Fragment> => [
+      ...whose,
+      ...(query.archived === true ? [isArchived] : []),
+      ...(hidden > 0 && hidden <= most ? [isNotArchived] : [])
+    ]
+    const all = allOf(inOrder)
+    const filters = [...(hidden > most ? [isNotArchived] : []), ...searched]
+
     const byAge = Effect.gen(function* () {
+      const among = [...all, ...(after === undefined ? [] : [at(behind, after)])]
       /** The last link that may be looked at. Asked for first, so that nothing that changes meanwhile is passed over or seen again. */
-      const end =
-        filters.length === 0
-          ? undefined
-          : (yield* sql<LinkRow>`
-              SELECT created_at, key FROM ${from} WHERE ${sql.and(among)} ${ordered}
-              LIMIT 1 OFFSET ${lookedAtMax - 1}`).map(positionOf)[0]
+      const [end] = (yield* sql<LinkRow>`
+        SELECT created_at, key FROM ${from} WHERE ${sql.and(among)} ${ordered}
+        LIMIT 1 OFFSET ${lookedAtMax - 1}`).map(positionOf)
       const wanted = sql.and([...among, ...filters, ...(end === undefined ? [] : [at(upTo, end)])])
-      const preparedFor = filters.length > 0 ? undefined : preparedRows.find((rows) => rows > limit)
-      const atMost = sql.literal(String(preparedFor ?? limit + 1))
-      const selected = sql`SELECT ${names} FROM ${from} WHERE ${wanted} ${ordered} LIMIT ${atMost}`
-      const underEpoch =
-        tenure === undefined
-          ? selected
-          : sql`(${selected}) UNION ALL SELECT ${nulls} WHERE NOT ${isInForce(sql, tenure.epoch)}`
-      const rows = yield* sql<LinkRow>`${preparedFor === undefined ? sql`` : prepared(sql)}${underEpoch}`
+      const selected = sql`SELECT ${names} FROM ${from} WHERE ${wanted} ${ordered} LIMIT ${sql.literal(String(limit + 1))}`
+      const rows = yield* tenure === undefined
+        ? sql<LinkRow>`${selected}`
+        : sql<LinkRow>`(${selected}) UNION ALL SELECT ${nulls} WHERE NOT ${isInForce(sql, tenure.epoch)}`
       if (rows.at(-1)?.key === null) return yield* refused(operation)
       const page: LinkPage = {
         links: rows.slice(0, limit).map(linkOf),
@@ -156,9 +274,16 @@ export const makeList = Effect.gen(function* () {
       }
       return page
     })
-    const page = yield* isRanked(order)
-      ? rankedPage(query, order, { from, all: allOf(owned), filters, tenure })
-      : byAge
+    const page =
+      plain?.page ??
+      (yield* isRanked(order)
+        ? rankedPage(query, order, {
+            from,
+            all: allOf([isThere, ...(owner === undefined ? [] : [sql`owner = ${owner}`])]),
+            filters,
+            tenure
+          })
+        : byAge)
     if (countedMax === undefined) return page
     const countableMax = filters.length === 0 ? countedMax : lookedAtMax
     // Rows of buckets that have left, or that arrive, are counted where they are at home.

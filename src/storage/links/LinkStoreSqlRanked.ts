@@ -3,9 +3,9 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import type { StorageError } from "../StorageError.ts"
 import { linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
-import { isInForce } from "./LinkEpoch.ts"
+import { isInForce } from "./buckets/LinkEpoch.ts"
 import type { LinkPage, LinkQuery, Position, RankOrder } from "./LinkStore.ts"
-import { refused, type Tenure } from "./LinkTenure.ts"
+import { refused, type Tenure } from "./buckets/LinkTenure.ts"
 
 /** What the columns of an order are called in `link_ranks`. */
 const columns = { "visits-desc": "visits", "lastVisit-desc": "last_visit" } as const

@@ -45,7 +45,7 @@ export const makeUpdateMany = Effect.gen(function* () {
             ELSE nullif(json_patch(json_patch(coalesce(links.extras, '{}'), u.value -> '$.change.extrasOut'),
                                    u.value -> '$.change.extras'), '{}') END,
           visits_left = CASE WHEN json_type(u.value, '$.change.maxVisits') IS NULL THEN links.visits_left
-            ELSE max(0, u.value ->> '$.change.maxVisits' - coalesce(links.max_visits - links.visits_left, 0)) END,
+            ELSE u.value ->> '$.change.maxVisits' - coalesce(links.max_visits - links.visits_left, 0) END,
           updated_at = max(links.updated_at, u.value ->> 'at'), create_id = u.value ->> 'updateId',
           update_ids = (SELECT json_group_array(value) FROM (
             SELECT u.value ->> 'updateId' AS value UNION ALL SELECT value FROM json_each(links.update_ids)
@@ -68,7 +68,7 @@ export const makeUpdateMany = Effect.gen(function* () {
                 - ARRAY(SELECT jsonb_object_keys(u.change -> 'extrasOut')) || (u.change -> 'extras'), '{}')::text END,
             visits_left = CASE WHEN NOT u.change ? 'maxVisits' THEN links.visits_left
               WHEN u.change ->> 'maxVisits' IS NULL THEN NULL
-              ELSE greatest(0, (u.change ->> 'maxVisits')::bigint - coalesce(links.max_visits - links.visits_left, 0)) END,
+              ELSE (u.change ->> 'maxVisits')::bigint - coalesce(links.max_visits - links.visits_left, 0) END,
             updated_at = greatest(links.updated_at, u.at), create_id = u.id::bigint,
             update_ids = jsonb_path_query_array(u.id || links.update_ids, ${newestIds})
           FROM u JOIN locked ON locked.key = u.key

@@ -5,8 +5,8 @@ import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import type { Link } from "../../model/Link.ts"
 import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
-import { andAtHome, areMoving, LinkTenure, under } from "./LinkTenure.ts"
-import { writersGone } from "./LinkWriters.ts"
+import { andAtHome, areMoving, LinkTenure, under } from "./buckets/LinkTenure.ts"
+import { writersGone } from "./buckets/LinkWriters.ts"
 import { forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { type Columns, rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
@@ -150,14 +150,15 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  /** The newest link of an owner in the default domain with this target, and without extras, that has not ended at `at` (milliseconds since the Unix epoch). */
+  /** The newest link of an owner in the default domain with this target, and without extras, that is live at `at` (milliseconds since the Unix epoch). */
   return Effect.fnUntraced(function* (owner: string, url: string, at: number) {
     yield* filled(owner)
     const [row] = yield* sql<LinkRow>`
       SELECT ${columns} FROM links
       WHERE url_hash = ${urlHash(owner, url)} AND deleted_at IS NULL AND owner = ${owner} AND url = ${url}
         AND key NOT LIKE '%~%' AND extras IS NULL
-        AND (expires_at IS NULL OR expires_at > ${at}) AND (visits_left IS NULL OR visits_left > 0)
+        AND (valid_since IS NULL OR valid_since <= ${at}) AND (expires_at IS NULL OR expires_at > ${at})
+        AND (visits_left IS NULL OR visits_left > 0)
         ${andAtHome(sql, yield* LinkTenure)}
       ORDER BY created_at DESC, key LIMIT 1`
     return row === undefined ? null : linkOf(row)

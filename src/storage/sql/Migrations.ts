@@ -33,6 +33,7 @@ import { archivedLinks } from "./migrations/0029_archived_links.ts"
 import { linkRanks } from "./migrations/0030_link_ranks.ts"
 import { visitsApart } from "./migrations/0031_visits_apart.ts"
 import { visitors } from "./migrations/0032_visitors.ts"
+import { archivedStatistics } from "./migrations/0033_archived_statistics.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -68,7 +69,8 @@ export const migrations = {
   "0029_archived_links": archivedLinks,
   "0030_link_ranks": linkRanks,
   "0031_visits_apart": visitsApart,
-  "0032_visitors": visitors
+  "0032_visitors": visitors,
+  "0033_archived_statistics": archivedStatistics
 }
 
 /** The number of the last one. */

@@ -15,17 +15,23 @@ export const databaseNow = (sql: SqlClient.SqlClient): Statement.Fragment =>
     pg: () => sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
   })
 
-/** How a statement begins that is to be prepared. */
-export const preparedMark = "/* prepared */"
+/** The same throughout a statement, which reckons it once: only by such a value PostgreSQL finds the rows of before in an index. By {@link databaseNow} it looks at each row. */
+export const databaseMoment = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`(SELECT ${databaseNow(sql)})`
+
+/** How a statement begins that is to be prepared; its kind and the end of the comment follow. */
+export const preparedMark = "/* prepared "
 
 /**
  * Begins a statement that each connection to PostgreSQL is to parse once, and plan once or a few times: for statements that are sent all the time, since both can take longer than
  * the statement itself.
  *
  * PostgreSQL keeps one plan for all parameters when plans made for single ones have not been cheaper by its own estimate: not for statements whose best plan depends on their parameters.
+ *
+ * A connection keeps so many statements of a kind at most. A statement whose text depends on what callers ask for has a kind of its own, so that it leaves room for the others.
  */
-export const prepared = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql.literal(`${preparedMark} `) })
+export const prepared = (sql: SqlClient.SqlClient, kind = "fixed"): Statement.Fragment =>
+  sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql.literal(`${preparedMark}${kind} */ `) })
 
 /** Locks the rows that a `SELECT` gives until the transaction ends. On SQLite a transaction has the whole database. */
 export const forUpdate = (sql: SqlClient.SqlClient): Statement.Fragment =>

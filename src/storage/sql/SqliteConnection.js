@@ -1,6 +1,6 @@
 // @ts-check
-// One connection to an SQLite file, in a thread of its own: carries out one order after the other, and answers each. Plain JavaScript, since Node 20
-// starts no thread from TypeScript, and tests run the sources.
+// One connection to an SQLite file, in a thread of its own: carries out one order after the other, and answers each. The build puts it into one file with
+// what it imports (`bundle.mjs`).
 
 import Database from "libsql"
 import { LRUCache } from "lru-cache"

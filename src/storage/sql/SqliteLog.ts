@@ -1,5 +1,5 @@
 import type { SqlClient } from "@effect/sql"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import type { SqliteFailure, SqliteThread } from "./SqliteThread.ts"
 
 /** How often the log is written back to the database, while there is something to write. */
@@ -26,6 +26,9 @@ export const autocheckpoint = 32_768
  */
 const emptyEvery = Duration.minutes(5)
 
+/** How it is tried again while a reader is in the way, for four minutes at most: SQLite tells that in its answer, not by an error. */
+const emptyAgain = Schedule.spaced(Duration.seconds(1)).pipe(Schedule.intersect(Schedule.recurs(240)))
+
 /** Pages in the log, and those of them that are not in the database. */
 interface Level {
   readonly log: number
@@ -44,6 +47,8 @@ const levelOf = ([, log, done]: ReadonlyArray<unknown>): Level => ({
  * Writes SQLite's log (`-wal`) back to the database by a connection of its own, so that no commit has to: the pages that 32 MiB of it change took a writer a tenth of a second. Where that
  * does not come to the log's end because writers go on, the rest is left to the writer, in a turn of its own: then the next transaction restarts the log.
  *
+ * Checkpoints take turns: one that meets another does nothing.
+ *
  * `isWritten` is opened with each write, and closed here: while nothing is written no timer runs.
  */
 export const keepShort = (
@@ -51,8 +56,9 @@ export const keepShort = (
   { ask }: SqliteThread,
   isWritten: Effect.Latch
 ): Effect.Effect<void> => {
+  const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
   const round: Effect.Effect<Level, SqliteFailure> = Effect.map(
-    Effect.uninterruptible(ask(writeBack)),
+    alone(Effect.uninterruptible(ask(writeBack))),
     ({ rows: [row] }) => levelOf(row!)
   )
   const catchUp = Effect.repeat(round, {
@@ -65,10 +71,13 @@ export const keepShort = (
     isWritten.unsafeClose()
     const { left, log } = yield* catchUp
     // Where nothing is left the next transaction restarts the log by itself.
-    if (left > 0 && log > (left <= leftMax ? restartFrom : logMax)) yield* sql`PRAGMA wal_checkpoint(PASSIVE)`
+    if (left > 0 && log > (left <= leftMax ? restartFrom : logMax))
+      yield* alone(sql`PRAGMA wal_checkpoint(PASSIVE)`)
   })
-  // Where a reader is at it the log stays until the next time.
-  const empty = sql`PRAGMA wal_checkpoint(TRUNCATE)`
+  const empty = Effect.repeat(alone(sql<{ readonly busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`), {
+    schedule: emptyAgain,
+    while: ([row]) => row!.busy !== 0
+  })
 
   const patiently = (name: string, step: Effect.Effect<unknown, { readonly cause?: unknown }>) =>
     Effect.catchAll(step, (error) =>

@@ -84,7 +84,7 @@ const rowsOf = (rows: Rows | string): Rows =>
 
 /** A running thread. `onEnd` is called when it has ended and given up the file, before those who still wait hear of it. */
 const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
-  const worker = new Worker(new URL("./SqliteConnection.js", import.meta.url), {
+  const worker = new Worker(new URL("./SqliteConnection.cjs", import.meta.url), {
     workerData: opening,
     resourceLimits: { maxOldGenerationSizeMb: heapMax_MiB, maxYoungGenerationSizeMb: 16 }
   })

@@ -1,6 +1,8 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
+import { bucketOfSubjectRow } from "../links/buckets/LinkBucketsSql.ts"
+import { andAtHome, LinkTenure } from "../links/buckets/LinkTenure.ts"
 import { forUpdate, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
@@ -79,15 +81,12 @@ export const make = (sql: SqlClient.SqlClient) => {
       WHERE grain = ${grain} AND (hour, subject) > (${seenHour}, ${seenSubject}) AND hour < ${before}
       ORDER BY hour, subject LIMIT ${max}`
 
-  const rollUpSubjects = Effect.fn(function* (
-    grain: Coarse,
-    from: number,
-    to: number,
-    subjects: ReadonlyArray<string>
-  ) {
+  /** Makes the rows of a period that subjects do not have yet, and gives those whose row was made: another may be made by somebody else at the same moment. */
+  const makeRows = (grain: Coarse, from: number, subjects: ReadonlyArray<string>) => {
+    const to = endOf(grain, from)
     const isPart = sql`grain = ${numberOf(finerThan[grain])} AND hour >= ${from} AND hour < ${to}`
     const parts = sql`(SELECT by_value, visitors FROM visit_periods AS finer WHERE finer.subject = whole.subject AND ${isPart}) AS parts`
-    yield* sql`
+    return sql<{ readonly subject: string }>`
       INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value, visitors)
       SELECT subject, ${sql.literal(String(numberOf(grain)))}, ${sql.literal(String(from))}, sum(non_bots), sum(bots),
              ${texts.together({ text: "parts.by_value", rows: parts })},
@@ -95,10 +94,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       FROM visit_periods AS whole
       WHERE ${isPart} AND subject IN (SELECT subject FROM ${rowsOf(sql, { subject: ["text", subjects] })} AS chosen)
       GROUP BY subject
-      ON CONFLICT (subject, grain, hour) DO UPDATE
-      SET non_bots = excluded.non_bots, bots = excluded.bots, by_value = excluded.by_value,
-          visitors = excluded.visitors`
-  })
+      ON CONFLICT (subject, grain, hour) DO NOTHING RETURNING subject`
+  }
 
   /** Of rows of finer periods the subjects whose period `from` is not made yet: each is met again at every row of its own. */
   const notYetMade = (grain: Coarse, from: number, rows: ReadonlyArray<Row>) => {
@@ -126,7 +123,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       return false
     }
     const subjects = yield* notYetMade(grain, from, inPeriod)
-    if (subjects.length > 0) yield* rollUpSubjects(grain, from, endOf(grain, from), subjects)
+    if (subjects.length > 0) yield* makeRows(grain, from, subjects)
     yield* setProgress(grain, { hour: from, seenHour: last.hour, seenSubject: last.subject })
     return true
   })
@@ -134,15 +131,16 @@ export const make = (sql: SqlClient.SqlClient) => {
   const dropGrain = Effect.fn(function* (grain: "hour" | "day", before: number, max: number) {
     const oldest = yield* sql<Row>`
       SELECT subject, hour FROM visit_periods WHERE grain = ${numberOf(grain)} AND hour < ${before}
+        ${andAtHome(sql, yield* LinkTenure, bucketOfSubjectRow)}
       ORDER BY hour LIMIT ${max}`
     if (oldest.length === 0) return false
     const chosen = rowsOf(sql, {
       subject: ["text", oldest.map(({ subject }) => subject)],
       hour: ["integer", oldest.map(({ hour }) => hour)]
     })
-    yield* sql`DELETE FROM visit_periods WHERE grain = ${numberOf(grain)}
-               AND (subject, hour) IN (SELECT subject, hour FROM ${chosen} AS chosen)`
-    return oldest.length === max
+    const dropped = yield* sql`DELETE FROM visit_periods WHERE grain = ${numberOf(grain)}
+               AND (subject, hour) IN (SELECT subject, hour FROM ${chosen} AS chosen) RETURNING hour`
+    return dropped.length === max
   })
 
   /**
@@ -158,6 +156,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   return {
     dayProgress,
+    makeRows,
     rolledUp,
     /** Months are made of days: they wait until all days are rolled up. */
     rollUp: (until: number, max: number) =>

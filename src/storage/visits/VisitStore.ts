@@ -1,7 +1,7 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { Dimension, VisitCount } from "../../model/Visit.ts"
 import type { LinkRank } from "../links/LinkStore.ts"
-import type { StorageError } from "../StorageError.ts"
+import { StorageError } from "../StorageError.ts"
 
 /** Visits with one value of a dimension. */
 export interface ValueCount {
@@ -31,6 +31,16 @@ export interface VisitBatch {
   readonly hours: ReadonlyArray<HourCount>
 }
 
+/**
+ * Visits are in several databases, and some of a batch are not written.
+ *
+ * - `open`: these hours; all others of the batch are written.
+ * - `applied`: `no` if certainly none of them is. Then they can be written with other batches, and this one is not to be written again. `unknown` if some may be.
+ */
+export class Unwritten extends StorageError.extend<Unwritten>("Unwritten")({
+  open: Schema.declare((open): open is ReadonlyArray<HourCount> => Array.isArray(open))
+}) {}
+
 /** The hours of a subject from `from` to before `to`. */
 export interface HourRange {
   readonly subject: string
@@ -54,7 +64,7 @@ export interface DayVisitors {
  *
  * Laws:
  * 1. A batch is added whole or not at all, and once, however often it is written, as long as its writer has written no later one meanwhile
- *    and is not forgotten by `dropWriters`.
+ *    and is not forgotten by `dropWriters`. In several databases a part of it can be, which `Unwritten` tells.
  * 2. `totals` and `series` grow by the batch's counts, and only `forget`, and for the series `drop`, removes any.
  * 3. Of an hour at most `valuesMax` values of a dimension are kept, those that came first; of a day or month the most frequent. Writers at
  *    the same moment can exceed it in an hour, by `valuesMax` each.

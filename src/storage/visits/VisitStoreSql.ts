@@ -4,7 +4,7 @@ import { hourOf } from "../../model/Visit.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { direct } from "../sql/DirectSql.ts"
-import { Tenured } from "../links/LinkTenure.ts"
+import { Tenured } from "../links/buckets/LinkTenure.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, type Grain, grains, type Segment, segmentsOf, startOf } from "./VisitPeriods.ts"
@@ -34,6 +34,11 @@ const bySubject = (hours: Counts): Counts => {
   return sums
 }
 
+const without = (counts: Counts, rows: ReadonlyArray<{ readonly subject: string }>): Counts => {
+  const there = new Set(rows.map(({ subject }) => subject))
+  return counts.filter(({ subject }) => !there.has(subject))
+}
+
 const subjectAndCounts = (rows: Counts) => ({
   subject: ["text", rows.map(({ subject }) => subject)] as const,
   non_bots: ["bigint", rows.map(({ nonBots }) => nonBots)] as const,
@@ -46,7 +51,7 @@ const late = 3
 /** Adds a batch's hours, in the order of the rows' keys, so that nodes do not deadlock. */
 const makeAdd = (
   sql: SqlClient.SqlClient,
-  { dayProgress }: Pick<VisitRollUpSql.VisitRollUp, "dayProgress">
+  { dayProgress, makeRows }: Pick<VisitRollUpSql.VisitRollUp, "dayProgress" | "makeRows">
 ) => {
   const texts = VisitValuesSql.make(sql)
   const visitors = VisitorsSql.make(sql)
@@ -74,11 +79,33 @@ const makeAdd = (
     ON CONFLICT (subject, grain, hour) DO UPDATE
     SET non_bots = visit_periods.non_bots + excluded.non_bots, bots = visit_periods.bots + excluded.bots`
 
-  const toDay = (day: number, hours: ReadonlyArray<HourCount>) => sql`
-    UPDATE visit_periods
-    SET non_bots = visit_periods.non_bots + added.non_bots, bots = visit_periods.bots + added.bots
-    FROM ${rowsOf(sql, subjectAndCounts(bySubject(hours)))} AS added
-    WHERE visit_periods.subject = added.subject AND grain = 1 AND hour = ${day}`
+  /** Adds to the rows of a day that are there; gives the others' counts. */
+  const addToDay = (day: number, counts: Counts) =>
+    Effect.map(
+      sql<{ readonly subject: string }>`
+        UPDATE visit_periods
+        SET non_bots = visit_periods.non_bots + added.non_bots, bots = visit_periods.bots + added.bots
+        FROM ${rowsOf(sql, subjectAndCounts(counts))} AS added
+        WHERE visit_periods.subject = added.subject AND grain = 1 AND hour = ${day}
+        RETURNING visit_periods.subject`,
+      (rows) => without(counts, rows)
+    )
+
+  /**
+   * Adds to the rows of a day that is being rolled up. A subject that has none yet gets one of all that it has, with what is added now: the roll-up may have passed it. Where somebody else has made it at the
+   * same moment, that one lacks what is added.
+   */
+  const toDay = Effect.fnUntraced(function* (day: number, hours: ReadonlyArray<HourCount>) {
+    const missing = yield* addToDay(day, bySubject(hours))
+    if (missing.length === 0) return
+    const made = yield* makeRows(
+      "day",
+      day,
+      missing.map(({ subject }) => subject)
+    )
+    const others = without(missing, made)
+    if (others.length > 0) yield* addToDay(day, others)
+  })
 
   /** Each statement is built when its turn comes, so that the event loop can do other things in between. */
   return Effect.fnUntraced(function* (hours: ReadonlyArray<HourCount>, at: number) {

@@ -27,6 +27,7 @@ export type LastTake = readonly [taker: string, number: number, granted: number]
 
 /** What is known of a link's visits. */
 export interface VisitsState {
+  /** Below zero where more were used than are allowed by now. */
   readonly visitsLeft: number | null
   /** The newest first. */
   readonly takes: ReadonlyArray<LastTake>
@@ -50,10 +51,10 @@ export const take = (
   if (visitsLeft === null) return { state, taken: { granted: count, left: null } }
   const last = takes.find(([other]) => other === taker)
   if (last !== undefined && number <= last[1]) {
-    return { state, taken: { granted: number === last[1] ? last[2] : 0, left: visitsLeft } }
+    return { state, taken: { granted: number === last[1] ? last[2] : 0, left: Math.max(0, visitsLeft) } }
   }
-  const granted = Math.min(count, visitsLeft)
-  const left = visitsLeft - granted
+  const granted = Math.min(count, Math.max(0, visitsLeft))
+  const left = Math.max(0, visitsLeft - granted)
   if (granted === 0) return { state, taken: { granted, left } }
   const others = takes.filter(([other]) => other !== taker)
   const newest: LastTake = [taker, number, granted]

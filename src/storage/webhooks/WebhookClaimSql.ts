@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as Secret from "../../secrets/Secret.ts"
 import { joinedType, type MessageType, verificationType } from "../../model/Webhook.ts"
 import { camelRows } from "../sql/SqlPort.ts"
-import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
+import { databaseMoment, databaseNow, isOneOf } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { groupsOf, type Joinable, joinedBody } from "./WebhookJoining.ts"
@@ -71,9 +71,7 @@ const chosen = (due: ReadonlyArray<Due>, looks: ReadonlyArray<Look>, { join, max
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = databaseNow(sql)
-
-  /** The same throughout a statement, so that an index on time can be used. */
-  const moment = sql`(SELECT ${now})`
+  const moment = databaseMoment(sql)
 
   /** The next webhook, by id, with messages that are not dead. */
   const nextWaiting = (behind: Statement.Fragment) => sql`

@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "@effect/sql"
 import { adminKeyPrefix, hostOf, type Webhook, type WebhookEvent } from "../../model/Webhook.ts"
-import { databaseNow } from "../sql/SqlDialect.ts"
+import { databaseMoment } from "../sql/SqlDialect.ts"
 import type { WebhookStatus } from "./WebhookStore.ts"
 
 /** A row of `webhooks`, its status, and how many dead letters it has. */
@@ -47,4 +47,4 @@ export const notEnded = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
         AND (w.key_id IS NOT NULL OR w.created_at > u.webhooks_since))
     AND (w.key_id IS NULL OR w.key_id LIKE ${`${adminKeyPrefix}%`} OR EXISTS (
       SELECT 1 FROM api_keys k
-      WHERE k.id = w.key_id AND (k.expires_at IS NULL OR k.expires_at > (SELECT ${databaseNow(sql)})))))`
+      WHERE k.id = w.key_id AND (k.expires_at IS NULL OR k.expires_at > ${databaseMoment(sql)}))))`

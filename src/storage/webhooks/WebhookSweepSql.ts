@@ -1,7 +1,7 @@
 import type { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { verificationType } from "../../model/Webhook.ts"
-import { databaseNow, forUpdate } from "../sql/SqlDialect.ts"
+import { databaseMoment, databaseNow, forUpdate } from "../sql/SqlDialect.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
 import {
   deadLettersBytesMax,
@@ -15,13 +15,14 @@ import {
 /** `WebhookStore.sweep`. */
 export const make = (sql: SqlClient.SqlClient) => {
   const now = databaseNow(sql)
+  const moment = databaseMoment(sql)
 
   const giveUp = sql`
     UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = ${notInTime}
-    WHERE dead_at IS NULL AND event <> ${verificationType} AND queued_at < ${now} - ${pendingFor_ms}`
+    WHERE dead_at IS NULL AND event <> ${verificationType} AND queued_at < ${moment} - ${pendingFor_ms}`
 
   const forget = Effect.gen(function* () {
-    yield* sql`DELETE FROM webhook_messages WHERE dead_at < ${now} - ${deadLettersFor_ms}`
+    yield* sql`DELETE FROM webhook_messages WHERE dead_at < ${moment} - ${deadLettersFor_ms}`
     yield* sql`
       DELETE FROM webhook_messages WHERE (webhook_id, id) IN (
         SELECT webhook_id, id FROM (
@@ -30,7 +31,7 @@ export const make = (sql: SqlClient.SqlClient) => {
             SUM(bytes) OVER (PARTITION BY webhook_id ORDER BY dead_at DESC, id DESC) AS sum
           FROM webhook_messages WHERE dead_at IS NOT NULL
         ) AS ranked WHERE place > ${deadLettersMax} OR sum > ${deadLettersBytesMax})`
-    yield* sql`DELETE FROM webhooks WHERE ended_at < ${now} - ${endedFor_ms}`
+    yield* sql`DELETE FROM webhooks WHERE ended_at < ${moment} - ${endedFor_ms}`
     // Messages that were queued while their webhook was removed or ended.
     yield* sql`DELETE FROM webhook_messages WHERE webhook_id NOT IN (SELECT id FROM webhooks WHERE ended_at IS NULL)`
     yield* sql`

@@ -13,8 +13,8 @@ import * as KeyRangeStoreMemory from "../../../src/sim/stores/KeyRangeStoreMemor
 import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
-import { administer, describeRedisProcess, parsed } from "../../support/services/Redis.ts"
-import { makeSentinelDeployment } from "../../support/services/RedisSentinel.ts"
+import { administer, describeRedisProcess, parsed } from "../../support/services/redis/Redis.ts"
+import { makeSentinelDeployment } from "../../support/services/redis/RedisSentinel.ts"
 import { plainDraft } from "../../support/Plain.ts"
 
 /**
@@ -49,42 +49,48 @@ const conflicts = (by: keyof typeof KeyMetrics.conflicts) =>
   Effect.map(Metric.value(KeyMetrics.conflicts[by]), ({ count }) => count)
 
 describeRedisProcess("Links, when a failover of Redis forgets pops", () => {
-  it.scopedLive("binds no key twice: creates take other keys, and each key that came twice is counted", () =>
-    Effect.gen(function* () {
-      const deployment = yield* Effect.orDie(makeSentinelDeployment)
-      const { primary, replica } = deployment
-      const node = yield* nodeOn(deployment.url)
-      const links = Context.get(node, Links.Links)
-      const levelAt = (port: number) =>
-        administer(parsed(`redis://127.0.0.1:${port}`), (redis) => redis.llen("linkmint:{test}:pool:0:keys"))
+  it.scopedLive(
+    "binds no key twice: creates take other keys, and each key that came twice is counted",
+    () =>
+      Effect.gen(function* () {
+        const deployment = yield* Effect.orDie(makeSentinelDeployment)
+        const { primary, replica } = deployment
+        const node = yield* nodeOn(deployment.url)
+        const links = Context.get(node, Links.Links)
+        const levelAt = (port: number) =>
+          administer(parsed(`redis://127.0.0.1:${port}`), (redis) =>
+            redis.llen("linkmint:{test}:pool:0:keys")
+          )
 
-      const first = yield* createLinks(links, 0, 2)
-      yield* deployment.replicated
-      yield* deployment.cutOff
-      const second = yield* createLinks(links, 2, 162)
-      const forgotten = (yield* levelAt(replica.port)) - (yield* levelAt(primary.port))
-      expect(forgotten).toBeGreaterThan(100)
-      const counted = yield* Effect.all({
-        key: conflicts("key"),
-        alias: conflicts("alias"),
-        unknown: conflicts("unknown")
-      })
+        const first = yield* createLinks(links, 0, 2)
+        yield* deployment.replicated
+        yield* deployment.cutOff
+        const second = yield* createLinks(links, 2, 162)
+        const forgotten = (yield* levelAt(replica.port)) - (yield* levelAt(primary.port))
+        expect(forgotten).toBeGreaterThan(100)
+        const counted = yield* Effect.all({
+          key: conflicts("key"),
+          alias: conflicts("alias"),
+          unknown: conflicts("unknown")
+        })
 
-      yield* primary.kill
-      yield* deployment.promotedAfter(primary.port)
-      yield* Effect.retry(Context.get(node, KeyPool).level(0), Schedule.spaced("20 millis"))
-      const third = yield* createLinks(links, 162, 362)
+        yield* primary.kill
+        yield* deployment.promotedAfter(primary.port)
+        yield* Effect.retry(Context.get(node, KeyPool).level(0), Schedule.spaced("20 millis"))
+        const third = yield* createLinks(links, 162, 362)
 
-      const all = [...first, ...second, ...third]
-      expect(new Set(all.map(([, key]) => key)).size).toBe(362)
-      for (const [url, key] of all) {
-        expect((yield* links.find(key))?.url).toBe(url)
-        expect((yield* Context.get(node, LinkStore).findMany([key]))[0]?.url).toBe(url)
-      }
-      // Every forgotten pop was repeated by now, and was found out once.
-      expect((yield* conflicts("key")) - counted.key).toBe(forgotten)
-      expect(yield* conflicts("alias")).toBe(counted.alias)
-      expect(yield* conflicts("unknown")).toBe(counted.unknown)
-    }).pipe(Logger.withMinimumLogLevel(LogLevel.None))
+        const all = [...first, ...second, ...third]
+        expect(new Set(all.map(([, key]) => key)).size).toBe(362)
+        for (const [url, key] of all) {
+          expect((yield* links.find(key))?.url).toBe(url)
+          expect((yield* Context.get(node, LinkStore).findMany([key]))[0]?.url).toBe(url)
+        }
+        // Every forgotten pop was repeated by now, and was found out once.
+        expect((yield* conflicts("key")) - counted.key).toBe(forgotten)
+        expect(yield* conflicts("alias")).toBe(counted.alias)
+        expect(yield* conflicts("unknown")).toBe(counted.unknown)
+      }).pipe(Logger.withMinimumLogLevel(LogLevel.None)),
+    // Sentinels that were held up wait for half a minute.
+    120_000
   )
 })

@@ -16,8 +16,14 @@ const places = (open: Set<string>): LinkPlacesService => ({
   hasOpenBeside: (name) => open.has(name[0]!)
 })
 
-const bufferOf = (keys: Array<string>) => {
+const bufferOf = (keys: Array<string>, bound: ReadonlySet<string>) => {
+  const withoutBound = (some: ReadonlyArray<string>) =>
+    Effect.sync(() => some.filter((key) => !bound.has(key)))
   const buffer = {
+    withoutBound,
+    dropBound: Effect.suspend(() =>
+      Effect.map(withoutBound(keys.splice(0)), (free) => void keys.push(...free))
+    ),
     takeNow: () => keys.shift(),
     takeMany: (count: number) => Effect.sync(() => keys.splice(0, count)),
     putBack: (back: ReadonlyArray<string>) => Effect.sync(() => void keys.push(...back))
@@ -25,8 +31,13 @@ const bufferOf = (keys: Array<string>) => {
   return buffer as unknown as typeof KeyBuffer.Service
 }
 
-const opened = (keys: Array<string>, open: Set<string>, scope: Scope.Scope) =>
-  KeyChoice.make(bufferOf(keys)).pipe(
+const opened = (
+  keys: Array<string>,
+  open: Set<string>,
+  scope: Scope.Scope,
+  bound: ReadonlySet<string> = new Set()
+) =>
+  KeyChoice.make(bufferOf(keys, bound)).pipe(
     Effect.provideService(LinkPlaces, places(open)),
     Effect.provideService(Scope.Scope, scope)
   )
@@ -58,6 +69,21 @@ describe("the choice of keys", () => {
       expect(takeNow()).toBeUndefined()
       const changes = taken.filter((key, index) => index > 0 && key[0] !== taken[index - 1]![0]).length
       expect(changes).toBeLessThan(30)
+    })
+  )
+
+  it.scoped("drops keys that are bound already, whether they are put aside or not, and loses no other", () =>
+    Effect.gen(function* () {
+      const keys = Array.from({ length: 60 }, (_, index) => `${index % 2 === 0 ? "a" : "b"}${index}`)
+      // A pool that has forgotten what it handed out hands it out again in the same order.
+      const bound = new Set(keys.slice(0, 40))
+      const scope = yield* Effect.scope
+      const { dropBound, takeNow } = yield* opened([...keys], new Set(["a", "b"]), scope, bound)
+      // Keys of the other database are put aside meanwhile.
+      for (let times = 0; times < 6; times++) expect(bound.has(takeNow()!)).toBe(true)
+      yield* dropBound
+      const taken = keys.map(() => takeNow()).filter((key) => key !== undefined)
+      expect(taken.toSorted()).toEqual(keys.slice(40).toSorted())
     })
   )
 

@@ -1,8 +1,10 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { Effect, Fiber, TestClock } from "effect"
 import * as UnconfirmedKeys from "../../../src/actors/keys/UnconfirmedKeys.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
-import { numbered } from "../../support/SomeKeys.ts"
+import type { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
+import { numbered } from "../../support/samples/SomeKeys.ts"
 
 it.scoped("keeps no more keys of creates that failed than its bound, and those that came first", () =>
   Effect.gen(function* () {
@@ -45,5 +47,32 @@ it.scoped("gives each key once, whether it asks in its time or when it closes", 
     expect([...free, ...(yield* unsure.close)]).toEqual(keys)
     yield* TestClock.adjust("20 seconds")
     expect(free.length).toBeLessThan(12)
+  })
+)
+
+it.scoped("asks again as it closes where the store fails, for two seconds", () =>
+  Effect.gen(function* () {
+    const store = yield* LinkStoreMemory.make
+    let failures = 3
+    const failing: typeof LinkStore.Service = {
+      ...store,
+      takenAmong: (keys) =>
+        Effect.suspend(() =>
+          failures-- > 0
+            ? new StorageError({ operation: "LinkStore.takenAmong", applied: "no", reason: "no connection" })
+            : store.takenAmong(keys)
+        )
+    }
+    const closing = (count: number) =>
+      Effect.gen(function* () {
+        failures = count
+        const unsure = yield* UnconfirmedKeys.make(failing, () => Effect.void)
+        yield* unsure.add(["k"])
+        const closed = yield* Effect.fork(unsure.close)
+        yield* TestClock.adjust("2 seconds")
+        return yield* Fiber.join(closed)
+      })
+    expect(yield* closing(3)).toEqual(["k"])
+    expect(yield* closing(100)).toEqual([])
   })
 )

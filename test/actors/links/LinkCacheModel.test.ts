@@ -43,7 +43,7 @@ const happenings = ({ behind, loses, others }: Place) =>
       weight: others ? 20 : 0,
       arbitrary: fc.record({ ...ofType("change elsewhere", "hear the news"), key })
     },
-    { weight: loses ? 4 : 0, arbitrary: fc.record(ofType("lose the news", "find the news again")) }
+    { weight: loses ? 20 : 0, arbitrary: fc.record(ofType("lose the news", "find the news again")) }
   )
 type Happening = ReturnType<typeof happenings> extends fc.Arbitrary<infer A> ? A : never
 

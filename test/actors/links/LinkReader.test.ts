@@ -31,10 +31,10 @@ const statementsOver = (databases: number) =>
     return statements.map((keys) => keys.join(""))
   })
 
-it.scoped("has as many statements under way over several databases as over one, with as many keys each", () =>
+it.scoped("has one statement under way over several databases, while the keys of the next gather", () =>
   Effect.gen(function* () {
     expect(yield* statementsOver(1)).toEqual(["a", "b", "c", "d", "efgh"])
-    expect(yield* statementsOver(2)).toEqual(["a", "b", "cdefgh"])
+    expect(yield* statementsOver(2)).toEqual(["a", "bcdefgh"])
     expect(yield* statementsOver(4)).toEqual(["a", "bcdefgh"])
   })
 )

@@ -4,7 +4,7 @@ import { turn } from "../../../src/actors/links/LinkRemoval.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { LinkRemovals } from "../../../src/storage/links/LinkRemovals.ts"
 import * as LinkRemovalsMemory from "../../support/memory/LinkRemovalsMemory.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 
 const owners = ["one", "two", "other"]
 

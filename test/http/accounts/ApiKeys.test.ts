@@ -1,9 +1,9 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { formatMoment } from "../../../src/model/Iso8601.ts"
-import { ask, asAdmin, newKey, newSession, post } from "../../support/Account.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem, type ExpectedFault } from "../../support/Problems.ts"
+import { ask, asAdmin, newKey, newSession, post } from "../../support/samples/Account.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem, type ExpectedFault } from "../../support/http/Problems.ts"
 import { create, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"

@@ -1,9 +1,9 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
-import { ask, newKey, newSession, newUser, password, post } from "../../support/Account.ts"
-import { type Answer, jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { ask, newKey, newSession, newUser, password, post } from "../../support/samples/Account.ts"
+import { type Answer, jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { asAdmin, get, TestService, userKeys, withKey, withService } from "../../support/TestService.ts"
 
 interface Entry {

@@ -1,9 +1,18 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AuditEntry } from "../../../src/storage/accounts/AuditLog.ts"
-import { ask, asAdmin, newKey, newSession, newUser, password, post, signIn } from "../../support/Account.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import {
+  ask,
+  asAdmin,
+  newKey,
+  newSession,
+  newUser,
+  password,
+  post,
+  signIn
+} from "../../support/samples/Account.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import {
   create,
   get,

@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Request } from "../../support/HttpClient.ts"
-import { expectProblem, refuses } from "../../support/Problems.ts"
+import type { Request } from "../../support/http/HttpClient.ts"
+import { expectProblem, refuses } from "../../support/http/Problems.ts"
 import { adminKey, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"

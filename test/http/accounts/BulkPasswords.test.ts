@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { asAdmin, post } from "../../support/Account.ts"
-import { jsonOf, type Request } from "../../support/HttpClient.ts"
+import { asAdmin, post } from "../../support/samples/Account.ts"
+import { jsonOf, type Request } from "../../support/http/HttpClient.ts"
 import { withService } from "../../support/TestService.ts"
 
 /** Creates a bulk: the statuses of its items, and the faults of those that were refused. */

@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { ask, newKey, newSession, newUser, password, post, signIn } from "../../support/Account.ts"
-import { type Answer, jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { ask, newKey, newSession, newUser, password, post, signIn } from "../../support/samples/Account.ts"
+import { type Answer, jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import {
   asAdmin,
   create,

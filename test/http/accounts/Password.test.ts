@@ -1,7 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 import { adminKey, asAdmin, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/secret?place"
@@ -118,6 +119,21 @@ withService("a link that a password guards", {}, (it) => {
       expect((yield* get("/freed")).status).toBe(302)
       expect((yield* unlock("freed", withPassword("any"))).status).toBe(303)
     })
+  )
+
+  it.effect("leads nowhere once it is deleted, also who had sent half of the form before", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestService
+      yield* create({ url, alias: "halved", password })
+      const connection = yield* RawConnection.open(port)
+      const [first, rest] = RawConnection.inHalves("POST", "/halved", form, withPassword(password))
+      yield* connection.write(first)
+      // The service has found the link, and waits for the rest.
+      yield* get("/health/live")
+      expect((yield* asAdmin("DELETE", "/api/v1/links/halved")).status).toBe(204)
+      yield* connection.write(rest)
+      yield* connection.heard(/^HTTP\/1\.1 410 /)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("reads a form of a bounded size and nothing else", () =>

@@ -1,9 +1,9 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { formatMoment } from "../../../src/model/Iso8601.ts"
-import { ask, asAdmin, newKey, newSession } from "../../support/Account.ts"
-import { type Answer, jsonOf, keyOf, type NoAnswer } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { ask, asAdmin, newKey, newSession } from "../../support/samples/Account.ts"
+import { type Answer, jsonOf, keyOf, type NoAnswer } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { create, get, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
@@ -277,6 +277,17 @@ withService(
         expect(allowed).toBe(5)
         expectProblem(refused, "rate-limited")
         expect((yield* get(stats, address)).status).toBe(429)
+      })
+    )
+
+    it.effect("is stopped where it asks for statistics that are not public, of links at hand as well", () =>
+      Effect.gen(function* () {
+        const address = from("198.51.100.13")
+        const key = keyOf(yield* create({ url }))
+        expect((yield* get(`/${key}`, from("198.51.100.14"))).status).toBe(302)
+        const { allowed, refused } = yield* drain(get(`/api/v1/links/${key}/stats`, address), 401)
+        expect(allowed).toBe(5)
+        expectProblem(refused, "rate-limited")
       })
     )
 

@@ -10,9 +10,9 @@ import {
   password,
   post,
   signIn
-} from "../../support/Account.ts"
-import { type Answer, jsonOf, type Request } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+} from "../../support/samples/Account.ts"
+import { type Answer, jsonOf, type Request } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { TestService, withService } from "../../support/TestService.ts"
 
 const me = (headers: Request["headers"]) => ask("GET", "/api/v1/me", headers)

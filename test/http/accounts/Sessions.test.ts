@@ -10,10 +10,11 @@ import {
   password,
   post,
   signIn
-} from "../../support/Account.ts"
-import { jsonOf, type Request } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
-import { TestService, withService } from "../../support/TestService.ts"
+} from "../../support/samples/Account.ts"
+import { jsonOf, type NoAnswer, type Request } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
+import { create, get, TestService, withService } from "../../support/TestService.ts"
 
 type Headers = Request["headers"]
 
@@ -275,18 +276,87 @@ withService("a password", { trustedProxies: "127.0.0.1" }, (it) => {
     })
   )
 
-  it.effect("is tried as seldom by a session as at sign-in", () =>
+  it.effect("is tried as seldom by a session as at sign-in, and not kept from another of the same user", () =>
     Effect.gen(function* () {
-      const { headers } = yield* newSession
+      const { email, headers } = yield* newSession
+      const others = yield* signIn(email)
       const statuses = []
       for (let turn = 0; turn < 12; turn++) {
         const from = { ...headers, "x-forwarded-for": `203.0.113.${turn}` }
         statuses.push((yield* change(from, { currentPassword: "not it" })).status)
       }
       expect(statuses).toContain(429)
+      expect((yield* change(others)).status).toBe(204)
     })
   )
 })
+
+/** What is asked for with a body, by who has just made the link `mine`; and what else must be there to ask. */
+const bodied: ReadonlyArray<readonly [method: string, path: string, body: object]> = [
+  ["POST", "/api/v1/api-keys", { name: "left behind", scopes: ["links:read"] }],
+  ["POST", "/api/v1/webhooks", { url: "https://hooks.example/", events: ["link.created"] }],
+  ["POST", "/api/v1/links", { url: "https://example.com/left-behind" }],
+  ["POST", "/api/v1/links", { url: "https://example.com/left-behind", alias: "left-behind" }],
+  ["POST", "/api/v1/links/bulk", { links: [{ url: "https://example.com/left-behind" }] }],
+  ["POST", "/api/v1/links/bulk-edit", { filter: {}, change: { url: "https://example.com/left-behind" } }],
+  ["PATCH", "/api/v1/links/KEY", { url: "https://example.com/left-behind" }],
+  ["PUT", "/api/v1/me/password", { currentPassword: password, password: other }]
+]
+
+withService(
+  "who is nobody any more when the body of a request has come",
+  { anonymousCreates: false },
+  (it) => {
+    /** Sends half of a request, has something done, and sends the rest: the status of the answer. */
+    const meanwhile = (
+      [method, path, body]: readonly [string, string, object],
+      headers: Readonly<Record<string, string>>,
+      act: Effect.Effect<unknown, NoAnswer, TestService>
+    ) =>
+      Effect.gen(function* () {
+        const { port } = yield* TestService
+        const connection = yield* RawConnection.open(port)
+        const fields = { ...headers, "content-type": "application/json" }
+        const [first, rest] = RawConnection.inHalves(method, path, fields, JSON.stringify(body))
+        yield* connection.write(first)
+        // The service has asked who that is, and waits for the rest.
+        yield* get("/health/live")
+        yield* act
+        // By then every node knows what has ended.
+        yield* after(1_000)
+        yield* connection.write(rest)
+        return Number((yield* connection.heard(/^HTTP\/1\.1 \d+ /)).slice(9, 12))
+      }).pipe(Effect.scoped)
+
+    for (const asked of bodied) {
+      const [method, path] = asked
+      it.effect(`may not ${method} ${path} with a session that has ended`, () =>
+        Effect.gen(function* () {
+          const { headers } = yield* newSession
+          const own = { ...headers, "sec-fetch-site": "same-origin" }
+          const made = yield* create({ url: "https://example.com/mine" }, own)
+          const { key } = jsonOf(made) as { readonly key: string }
+          const request = [method, path.replace("KEY", key), asked[2]] as const
+          expect(yield* meanwhile(request, own, ask("DELETE", "/api/v1/session", own))).toBe(401)
+          const after = yield* ask("GET", "/api/v1/links?limit=20", asAdmin)
+          expect(after.text).not.toContain("left-behind")
+        })
+      )
+    }
+
+    it.effect("may not make a link with a key that was revoked", () =>
+      Effect.gen(function* () {
+        const { headers, id } = yield* newKey({ scopes: ["links:write"] })
+        // Now the node knows the key.
+        expect((yield* create({ url: "https://example.com/" }, headers)).status).toBe(201)
+        const revoke = ask("DELETE", `/api/v1/api-keys/${id}`, asAdmin)
+        expect(
+          yield* meanwhile(["POST", "/api/v1/links", { url: "https://example.com/" }], headers, revoke)
+        ).toBe(401)
+      })
+    )
+  }
+)
 
 withService("who signs in with a password that somebody else chose", {}, (it) => {
   it.effect("may do nothing but choose another one, and sign out", () =>

@@ -1,8 +1,17 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, asAdmin, newKey, newSession, newUser, password, post, signIn } from "../../support/Account.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem, type ExpectedFault } from "../../support/Problems.ts"
+import {
+  ask,
+  asAdmin,
+  newKey,
+  newSession,
+  newUser,
+  password,
+  post,
+  signIn
+} from "../../support/samples/Account.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem, type ExpectedFault } from "../../support/http/Problems.ts"
 import { TestService, withService } from "../../support/TestService.ts"
 
 let count = 0

@@ -1,9 +1,17 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { version } from "../../../src/model/Version.ts"
-import { claimOf, prove } from "../../support/SomeWebhooks.ts"
-import { ask, asAdmin as admin, newKey, newSession, newUser, password, post } from "../../support/Account.ts"
-import { type Answer, jsonOf, type NoAnswer, type Request } from "../../support/HttpClient.ts"
+import { claimOf, prove } from "../../support/samples/SomeWebhooks.ts"
+import {
+  ask,
+  asAdmin as admin,
+  newKey,
+  newSession,
+  newUser,
+  password,
+  post
+} from "../../support/samples/Account.ts"
+import { type Answer, jsonOf, type NoAnswer, type Request } from "../../support/http/HttpClient.ts"
 import {
   type Document,
   documentOf,
@@ -12,7 +20,7 @@ import {
   operationsOf,
   resolve,
   validating
-} from "../../support/OpenApi.ts"
+} from "../../support/http/OpenApi.ts"
 import {
   adminKey,
   asAdmin,

@@ -2,9 +2,9 @@ import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { KnownDomains } from "../../../src/http/domains/Domains.ts"
 import { type Domain, noTargets } from "../../../src/model/Domain.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { open } from "../../support/RawConnection.ts"
-import { expectProblem, refuses } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { open } from "../../support/http/RawConnection.ts"
+import { expectProblem, refuses } from "../../support/http/Problems.ts"
 import { asAdmin, create, get, TestService, userKeys, withService } from "../../support/TestService.ts"
 
 const domainOf = (number: number, host: string, more: Partial<Domain> = {}): Domain => ({

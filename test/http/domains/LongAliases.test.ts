@@ -1,24 +1,35 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
-import { KnownDomains } from "../../../src/http/domains/Domains.ts"
+import * as Domains from "../../../src/http/domains/Domains.ts"
 import * as LongAliases from "../../../src/http/domains/LongAliases.ts"
 import * as DomainStoreMemory from "../../../src/sim/stores/DomainStoreMemory.ts"
 import { DomainStore } from "../../../src/storage/domains/DomainStore.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
 
 const nodes = Effect.gen(function* () {
   const store = yield* DomainStoreMemory.make
-  const node = (known: KnownDomains, isAlone: boolean) =>
+  const node = (known: Domains.KnownDomains, isAlone: boolean) =>
     Effect.provideService(LongAliases.make(known, isAlone), DomainStore, store)
-  return { store, node }
+  /** One that reads what is noted, unless it is cut off. */
+  const reading = (isCut = () => false) => {
+    const known = new Domains.KnownDomains()
+    const noAnswer = new StorageError({ operation: "read", applied: "no", reason: "no answer" })
+    const read: typeof store.read = (version) =>
+      Effect.suspend(() => (isCut() ? Effect.delay(noAnswer, "4 seconds") : store.read(version)))
+    return Effect.zipRight(
+      Effect.provideService(Domains.make(known), DomainStore, { ...store, read }),
+      node(known, false)
+    )
+  }
+  return { store, node, reading }
 })
 
-it.effect(
+it.scoped(
   "The first alias of several segments in a domain waits until all nodes have read that there are some",
   () =>
     Effect.gen(function* () {
-      const { node, store } = yield* nodes
-      const known = new KnownDomains()
-      const { areIn, prepare } = yield* node(known, false)
+      const { reading, store } = yield* nodes
+      const { areIn, prepare } = yield* reading()
       expect(areIn(3)).toBe(false)
       const first = yield* Effect.fork(prepare(3))
       yield* TestClock.adjust(1_999)
@@ -35,11 +46,33 @@ it.effect(
     })
 )
 
+it.scoped(
+  "A node that does not read what others note goes by every domain's having some, until it reads again",
+  () =>
+    Effect.gen(function* () {
+      const { reading } = yield* nodes
+      let isCut = false
+      const { areIn, isBehind } = yield* reading(() => isCut)
+      const { prepare } = yield* reading()
+      yield* TestClock.adjust("1 minute")
+      expect(isBehind()).toBe(false)
+      isCut = true
+      yield* TestClock.adjust("1 second")
+      const first = yield* Effect.fork(prepare(3))
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(first)
+      expect([areIn(3), isBehind()]).toEqual([false, true])
+      isCut = false
+      yield* TestClock.adjust("5 seconds")
+      expect([areIn(3), isBehind()]).toEqual([true, false])
+    })
+)
+
 it.effect("A node that begins when a domain has some waits no longer than since its beginning", () =>
   Effect.gen(function* () {
     const { node, store } = yield* nodes
     yield* store.addLongAliases(0)
-    const known = new KnownDomains()
+    const known = new Domains.KnownDomains()
     known.set((yield* store.read(null))!)
     const { prepare } = yield* node(known, false)
     yield* TestClock.adjust(2_000)
@@ -50,7 +83,7 @@ it.effect("A node that begins when a domain has some waits no longer than since 
 it.effect("A node that is alone does not wait", () =>
   Effect.gen(function* () {
     const { node } = yield* nodes
-    const { areIn, prepare } = yield* node(new KnownDomains(), true)
+    const { areIn, prepare } = yield* node(new Domains.KnownDomains(), true)
     yield* prepare(0)
     expect(areIn(0)).toBe(true)
   })

@@ -3,8 +3,8 @@ import { Effect, Schedule } from "effect"
 import type { StatsBody } from "../../../src/http/contract/StatsSchemas.ts"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
 import { noTargets } from "../../../src/model/Domain.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import {
   asAdmin,
   create,
@@ -70,6 +70,8 @@ withService("visits that no link redirects", { domains }, (it) => {
       expect((yield* get("/once", browser)).status).toBe(410)
       // Those who look, and do not visit.
       yield* get("/nothing+", browser)
+      const preview = yield* get("/short+", browser)
+      expect([preview.status, preview.headers.location]).toEqual([410, undefined])
       yield* send({ method: "HEAD", path: "/nothing", headers: browser })
       yield* send({ method: "HEAD", path: "/short.d/path", headers: browser })
       yield* send({ method: "GET", path: "/api/v1/links", headers: browser })

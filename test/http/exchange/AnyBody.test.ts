@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Effect, FastCheck as fc, Runtime } from "effect"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem, type Kind, kindOf } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem, type Kind, kindOf } from "../../support/http/Problems.ts"
 import { create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 /** What a create may be refused for. */

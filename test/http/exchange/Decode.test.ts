@@ -6,7 +6,7 @@ import { DomainChangeBody, NewDomainBody } from "../../../src/http/contract/Doma
 import * as LinkSchemas from "../../../src/http/contract/LinkSchemas.ts"
 import { NewWebhookBody } from "../../../src/http/contract/WebhookApi.ts"
 import * as Decode from "../../../src/http/exchange/Decode.ts"
-import { isMessage } from "../../support/KnownMessages.ts"
+import { isMessage } from "../../support/samples/KnownMessages.ts"
 
 const text = fc.oneof(
   fc.constantFrom("", "ab", "promo", "https://example.com/", "P1D", "2030-01-01T00:00:00Z", "a b", "\u0007"),

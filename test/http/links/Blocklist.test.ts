@@ -56,17 +56,21 @@ describe("Blocklist", () => {
   scoped("understands comments, white space, capitals, international names and addresses", () =>
     Effect.gen(function* () {
       const { list } = yield* blocklist(
-        "# a list\r\n\r\n  Evil.Example  # why\r\nmünchen.example\r\ntrailing.example.\r\n192.0.2.7\r\n[2001:DB8::0:1]\r\n"
+        "# a list\r\n\r\n  Evil.Example  # why\r\nmünchen.example\r\ntrailing.example.\r\n192.0.2.7\r\n[2001:DB8::0:1]\r\n[::ffff:192.0.2.9]\r\n"
       )
       const hosts = [
         "evil.example",
         "www.xn--mnchen-3ya.example",
         "trailing.example",
         "192.0.2.7",
+        "[::ffff:c000:207]",
+        "192.0.2.9",
+        "[::ffff:c000:209]",
         "[2001:db8::1]"
       ]
       expect(hosts.filter((host) => !list.has(host))).toEqual([])
-      expect(["192.0.2.8", "2.7", "[2001:db8::2]"].filter((host) => list.has(host))).toEqual([])
+      const others = ["192.0.2.8", "[::ffff:c000:208]", "[::c000:207]", "2.7", "[2001:db8::2]"]
+      expect(others.filter((host) => list.has(host))).toEqual([])
     })
   )
 

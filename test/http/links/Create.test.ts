@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
-import { jsonOf, keyOf } from "../../support/HttpClient.ts"
+import { jsonOf, keyOf } from "../../support/http/HttpClient.ts"
 import { create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 /** As the API writes moments. */

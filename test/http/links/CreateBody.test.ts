@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Request } from "../../support/HttpClient.ts"
-import { refuses } from "../../support/Problems.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import type { Request } from "../../support/http/HttpClient.ts"
+import { refuses } from "../../support/http/Problems.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 import { create, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"

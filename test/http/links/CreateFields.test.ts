@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { type ExpectedFault, refuses } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { type ExpectedFault, refuses } from "../../support/http/Problems.ts"
 import { asAdmin, create, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
@@ -90,6 +90,7 @@ withService("a create", {}, (it) => {
     ],
     ["validSince", "2020-01-01T00:00:00+01:00", "2019-12-31T23:00:00.000Z"],
     ["validSince", "9999-12-31T23:59:59.999Z"],
+    ["validSince", "0000-01-01T00:00:00.000Z"],
     [
       "rules",
       [{ url: "https://münchen.example", when: { from: "2027-01-01T01:00:00+01:00" } }],
@@ -150,7 +151,9 @@ withService("a create", {}, (it) => {
     ["password", "\n", ["password", /^may not contain control characters$/]],
     ["password", 1, ["password", /^must be a string$/]],
     ["validSince", "tomorrow", ["validSince", "must be an RFC 3339 date-time"]],
-    ["validSince", "2027-02-30T00:00:00Z", ["validSince", "must be an RFC 3339 date-time"]]
+    ["validSince", "2027-02-30T00:00:00Z", ["validSince", "must be an RFC 3339 date-time"]],
+    ["validSince", "9999-12-31T23:59:59-00:01", ["validSince", /^must lie in the years 0 to 9999 of UTC$/]],
+    ["validSince", "0000-01-01T00:00:00+00:01", ["validSince", /^must lie in the years 0 to 9999 of UTC$/]]
   ]
   for (const [name, sent, ...faults] of refused) {
     it.effect(`may not say ${name} ${JSON.stringify(sent).slice(0, 40)}`, () =>
@@ -203,6 +206,14 @@ withService("a create", {}, (it) => {
     [
       { rules: rule({ from: "2027-01-01T00:00:00Z", until: "2027-01-01T00:00:00Z" }) },
       ["rules.0.when.until", /^must lie after from$/]
+    ],
+    [
+      { rules: rule({ until: "9999-12-31T23:59:59-05:00" }) },
+      ["rules.0.when.until", /^must lie in the years 0 to 9999 of UTC$/]
+    ],
+    [
+      { rules: rule({ from: "0000-01-01T00:00:00+05:00" }) },
+      ["rules.0.when.from", /^must lie in the years 0 to 9999 of UTC$/]
     ],
     [
       { rules: rule({ hours: { timeZone: "Europe/Wien" } }) },

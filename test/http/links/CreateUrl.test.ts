@@ -1,6 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { refuses } from "../../support/Problems.ts"
+import { refuses } from "../../support/http/Problems.ts"
 import { create, TestService, withService } from "../../support/TestService.ts"
 
 /** What is wrong, and what is sent, by what the problem's message says. */

@@ -2,8 +2,8 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import type { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import { subjectOfLink } from "../../../src/model/Visit.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { refuses } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { refuses } from "../../support/http/Problems.ts"
 import {
   adminKey,
   asAdmin,
@@ -109,7 +109,8 @@ withService("a link that existed elsewhere", {}, (it) => {
     [{ imported: { visitsLeft: 1 } }, "imported.visitsLeft", /more than maxVisits/],
     [{ maxVisits: 5, imported: { visitsLeft: 6 } }, "imported.visitsLeft", /more than maxVisits/],
     [{ imported: { clicks: 1 } }, "imported.clicks", /not a known field/],
-    [{ imported: 1 }, "imported", /must be an object/]
+    [{ imported: 1 }, "imported", /must be an object/],
+    [{ imported: {}, expiresAt: "0000-01-01T00:00:00+05:00" }, "expiresAt", /years 0 to 9999 of UTC/]
   ] as const
   for (const [said, path, message] of faults) {
     it.effect(`cannot say ${JSON.stringify(said)}`, () =>

@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect, Ref } from "effect"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { type ExpectedFault, expectProblem, refuses } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { type ExpectedFault, expectProblem, refuses } from "../../support/http/Problems.ts"
 import {
   adminKey,
   asAdmin,
@@ -231,6 +231,7 @@ withService("a bad patch", {}, (it) => {
     [{ expiresAt: null, expiresIn: "P1D" }, ["expiresIn", /^cannot stand beside expiresAt$/]],
     [{ expiresAt: null, expiresIn: null }, ["expiresIn", /^cannot stand beside expiresAt$/]],
     [{ validSince: "soon" }, ["validSince", /^must be an RFC 3339 date-time/]],
+    [{ validSince: "9999-12-31T23:59:59-05:00" }, ["validSince", /^must lie in the years 0 to 9999 of UTC$/]],
     [{ validSince: "2026-11-24T10:00:00Z" }, ["validSince", /^must lie before the link's end$/]],
     [{ expiresAt: "2026-11-22T10:00:00Z" }, ["expiresAt", /^must lie after validSince$/]],
     [{ expiresIn: "P1D" }, ["expiresAt", /^must lie after validSince$/]],

@@ -3,7 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Effect, Layer, Option } from "effect"
 import { layer, TargetPolicy } from "../../../src/http/links/TargetPolicy.ts"
-import { expectProblem, refuses } from "../../support/Problems.ts"
+import { expectProblem, refuses } from "../../support/http/Problems.ts"
 import { create, get, withService } from "../../support/TestService.ts"
 
 const policyOf = (options: { readonly blocked?: string; readonly blockPrivate?: boolean }) =>

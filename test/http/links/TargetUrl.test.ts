@@ -86,6 +86,8 @@ describe("TargetUrl.parse", () => {
     expect(faultOf("http://box.example:8080/a", at("box.example:9000"))).toBe("own box.example:8080")
     expect(faultOf("https://box.example./a", at("box.example"))).toBe("own box.example.")
     expect(faultOf("http://192.0.2.7:8080/", at("192.0.2.7:8080"))).toBe("own 192.0.2.7:8080")
+    expect(faultOf("http://[::ffff:192.0.2.7]/", at("192.0.2.7"))).toBe("own [::ffff:c000:207]")
+    expect(faultOf("http://192.0.2.7/", at("[::ffff:192.0.2.7]"))).toBe("own 192.0.2.7")
     expect(faultOf("http://box.example:3000/", at("box.example:8080"))).toBe(
       "accepted as http://box.example:3000/"
     )
@@ -97,6 +99,9 @@ describe("TargetUrl.parse", () => {
   it("knows itself by an IP address as base URL", () => {
     const byAddress = { baseUrl: new URL("http://192.0.2.7:8080"), port: 8080 }
     expect(faultOf("http://0xC0.0.2.7:8080/", byAddress)).toBe("own 192.0.2.7:8080")
+    expect(faultOf("http://[::ffff:192.0.2.7]:8080/", byAddress)).toBe("own [::ffff:c000:207]:8080")
+    const mapped = { baseUrl: new URL("http://[::ffff:192.0.2.7]:8080"), port: 8080 }
+    expect(faultOf("http://192.0.2.7:8080/", mapped)).toBe("own 192.0.2.7:8080")
     expect(faultOf("http://192.0.2.8:8080/", byAddress)).toBe("accepted as http://192.0.2.8:8080/")
   })
 })

@@ -5,9 +5,9 @@ import { describe } from "vitest"
 import { ClusterBody } from "../../../src/http/contract/ClusterApi.ts"
 import { streamsMax } from "../../../src/http/ops/ClusterRoutes.ts"
 import { version } from "../../../src/model/Version.ts"
-import { newKey } from "../../support/Account.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { newKey } from "../../support/samples/Account.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import {
   adminKey,
   asAdmin,

@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { encode } from "../../../src/telemetry/PrometheusText.ts"
-import { samplesOf, valueOf } from "../../support/MetricsText.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { samplesOf, valueOf } from "../../support/http/MetricsText.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { asAdmin, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const token = "the-token-of-tests"

@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { valueOf } from "../../support/MetricsText.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { valueOf } from "../../support/http/MetricsText.ts"
 import { asAdmin, get, TestService, withService } from "../../support/TestService.ts"
 
 const ready = get("/health/ready")

@@ -1,27 +1,14 @@
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { describe } from "vitest"
-import { type Answer, jsonOf, type NoAnswer } from "../../support/HttpClient.ts"
+import { type Answer, jsonOf, type NoAnswer } from "../../support/http/HttpClient.ts"
 import type { Fault } from "../../support/StoreFaults.ts"
-import { expectProblem } from "../../support/Problems.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
+import { answerMax_ms, inTime } from "../../support/InTime.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 import { asAdmin, create, get, layer, TestService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
-
-/** Every request is answered within this time. */
-const answerMax_ms = 5_000
-
-/** What takes some 4 s: it is measured against a timer beside it, which comes late on a busy machine as well. */
-const inTime = <A, E, R>(what: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.gen(function* () {
-    const timer = Effect.timed(Effect.sleep("4 seconds"))
-    const [[duration, result], [slept]] = yield* Effect.all([Effect.timed(self), timer], {
-      concurrency: "unbounded"
-    })
-    expect(Duration.toMillis(duration), what).toBeLessThan(answerMax_ms - 4_000 + Duration.toMillis(slept))
-    return result
-  })
 
 const expectUnavailable = (answer: Answer) => {
   expectProblem(answer, "unavailable")

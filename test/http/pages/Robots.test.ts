@@ -1,6 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { expectProblem } from "../../support/Problems.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"

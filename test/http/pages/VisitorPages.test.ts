@@ -2,10 +2,10 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { rmSync } from "node:fs"
 import { afterAll } from "vitest"
-import { newKey, newSession } from "../../support/Account.ts"
-import type { Answer, NoAnswer, Request } from "../../support/HttpClient.ts"
+import { newKey, newSession } from "../../support/samples/Account.ts"
+import type { Answer, NoAnswer, Request } from "../../support/http/HttpClient.ts"
 import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
-import { makeWebFolder } from "../../support/WebFolder.ts"
+import { makeWebFolder } from "../../support/http/WebFolder.ts"
 
 const url = "https://example.com/a?b=c"
 

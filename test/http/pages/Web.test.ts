@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { afterAll } from "vitest"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { read } from "../../../src/http/pages/WebAssets.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
 import { TestService, get, withService } from "../../support/TestService.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "linkmint-web-"))

@@ -9,7 +9,7 @@ import { make } from "../../../src/http/pages/VisitorPages.ts"
 import { read } from "../../../src/http/pages/WebAssets.ts"
 import { builtIn, readLanguages } from "../../../src/http/pages/Words.ts"
 import { parse } from "../../../src/http/pages/BrandColor.ts"
-import { makeWebFolder } from "../../support/WebFolder.ts"
+import { makeWebFolder } from "../../support/http/WebFolder.ts"
 
 const folders: Array<string> = []
 afterAll(() => {

@@ -9,7 +9,7 @@ import { afterAll } from "vitest"
 import * as Brand from "../../../src/http/pages/Brand.ts"
 import { shapes } from "../../../src/http/qr/QrDrawing.ts"
 import * as QrImage from "../../../src/http/qr/QrImage.ts"
-import { expectProblem, refuses } from "../../support/Problems.ts"
+import { expectProblem, refuses } from "../../support/http/Problems.ts"
 import { adminKey, asAdmin, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const { default: jsQR } = createRequire(import.meta.url)("jsqr") as typeof import("jsqr")

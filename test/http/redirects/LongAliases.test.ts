@@ -2,9 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
 import { type Domain, noTargets } from "../../../src/model/Domain.ts"
 import { hasDotSegment } from "../../../src/http/redirects/Location.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { asAdmin, get, TestService, withService } from "../../support/TestService.ts"
+
+const url = "https://example.com/"
 
 const domainOf = (number: number, host: string, ignoresCase: boolean): Domain => ({
   number,
@@ -12,15 +14,13 @@ const domainOf = (number: number, host: string, ignoresCase: boolean): Domain =>
   token: "token",
   verifiedAt: 1,
   owners: null,
-  targets: noTargets,
+  targets: { ...noTargets, unknown: `${url}unknown` },
   ignoresCase,
   createdAt: 1,
   updatedAt: 1
 })
 
 const domains = [domainOf(1, "one.example", false), domainOf(2, "folding.example", true)]
-
-const url = "https://example.com/"
 
 const made = (alias: string, more: object = {}) =>
   Effect.map(asAdmin("POST", "/api/v1/links", { url: url + alias, alias, ...more }), (answer) => {
@@ -115,6 +115,26 @@ withService("an alias of several segments", { domains }, (it) => {
       expect((yield* asAdmin("DELETE", "/api/v1/links/guide%2F2026%2Fplan")).status).toBe(204)
       expect(yield* locationOf("/guide/2026/plan")).toBe(410)
     })
+  )
+
+  it.effect(
+    "has a preview that sends nobody elsewhere, also where there is no link any more, or never was",
+    () =>
+      Effect.gen(function* () {
+        const host = "one.example"
+        yield* made("talks/over", { domain: host, maxVisits: 1, expiredUrl: `${url}over` })
+        const page = (path: string) =>
+          Effect.map(
+            get(path, { accept: "text/html", host }),
+            ({ headers, status }) => headers.location ?? status
+          )
+        expect([yield* page("/talks/over"), yield* page("/talks/over")]).toEqual([
+          `${url}talks/over`,
+          `${url}over`
+        ])
+        expect(yield* page("/talks/over+")).toBe(410)
+        expect([yield* page("/talks/none"), yield* page("/talks/none+")]).toEqual([`${url}unknown`, 404])
+      })
   )
 
   it.effect("asks for its password where it is", () =>

@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { plainPolicy } from "../../../src/http/exchange/StrictHeaders.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/a?b=c#d"

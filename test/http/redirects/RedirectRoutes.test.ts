@@ -30,7 +30,8 @@ describe("a redirect of a link that is read", () => {
       let tell: (found: Exit.Exit<Link | null>) => void = () => {}
       const { answerThen } = yield* makeFast({
         redirect: () => Effect.die("not asked"),
-        reserveNow: () => uncounted
+        reserveNow: () => uncounted,
+        mayBeLong: () => false
       }).pipe(
         Effect.withTracerEnabled(false),
         Effect.provideService(Links, {

@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/a?b=c#d"
@@ -47,6 +47,9 @@ withService("a redirect", {}, (it) => {
       expect(yield* leadsTo("/docs-2")).toBe("https://example.com/docs?v=2")
       expect(yield* leadsTo("/docs-2/")).toBe("https://example.com/docs?v=2")
       expect(yield* leadsTo("/docs-2/a/")).toBe("https://example.com/docs/a/?v=2")
+      expect(yield* leadsTo("/docs-2//")).toBe("https://example.com/docs?v=2")
+      expect(yield* leadsTo("/docs-2//a//b//")).toBe("https://example.com/docs/a/b/?v=2")
+      expect(yield* leadsTo("/docs-2/a;b")).toBe("https://example.com/docs/a;b?v=2")
       expect((yield* head("/docs-2/a")).headers.location).toBe("https://example.com/docs/a?v=2")
       yield* create({ url, alias: "whole" })
       const form = { "content-type": "application/x-www-form-urlencoded" }
@@ -55,6 +58,9 @@ withService("a redirect", {}, (it) => {
         const nothing = yield* get("/nothing.here/a", { accept })
         for (const path of [
           "/whole/a",
+          "/whole//",
+          "/whole;a",
+          "/docs-2;a/b",
           "/nothing/a",
           "/docs-2/../a",
           "/docs-2+/a",
@@ -164,13 +170,19 @@ withService("a redirect", {}, (it) => {
       expect((yield* page("/over")).headers.location).toBe(url)
       expect((yield* page("/used")).headers.location).toBe(url)
       clock.set(startOfTests_ms + 60_000)
-      for (const path of ["/over", "/used", "/over+"]) {
+      for (const path of ["/over", "/used"]) {
         const answer = yield* page(path)
         expect([answer.status, answer.headers.location, answer.headers.vary]).toEqual([
           302,
           expiredUrl,
           "accept"
         ])
+        expectProblem(yield* get(path, { accept: "application/json" }), "gone")
+      }
+      for (const path of ["/over+", "/used+"]) {
+        const preview = yield* page(path)
+        expect([path, preview.status, preview.headers.location]).toEqual([path, 410, undefined])
+        expect(preview.headers["content-type"]).toBe("text/html; charset=utf-8")
         expectProblem(yield* get(path, { accept: "application/json" }), "gone")
       }
       yield* asAdmin("PATCH", "/api/v1/links/used", { expiredUrl: null })
@@ -316,6 +328,9 @@ withService("a link with rules and variants", { trustedProxies: "127.0.0.1,::1" 
   it.effect("says by which headers it leads, to caches that may keep it for their own visitor alone", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "varies", rules })
+      yield* create({ url, alias: "varying-card", rules, card: { title: "A card" } })
+      const card = yield* get("/varying-card", { "user-agent": "Twitterbot/1.0" })
+      expect(card.headers).toMatchObject({ vary: "user-agent, accept-language", "cache-control": "no-store" })
       yield* create({ url, alias: "constant", variants: [1, 1].map((weight) => ({ url, weight })) })
       expect((yield* get("/varies")).headers).toMatchObject({
         vary: "user-agent, accept-language",

@@ -3,8 +3,8 @@ import { Effect, Either, Option, Schedule } from "effect"
 import { adminId } from "../../../src/accounts/Access.ts"
 import { parseAll } from "../../../src/model/Network.ts"
 import { subjectOfLink, subjectOfOrphans, subjectOfOwner } from "../../../src/model/Visit.ts"
-import { firefox } from "../../support/SomeVisits.ts"
-import { jsonOf, type Request } from "../../support/HttpClient.ts"
+import { firefox } from "../../support/samples/SomeVisits.ts"
+import { jsonOf, type Request } from "../../support/http/HttpClient.ts"
 import {
   adminKey,
   asAdmin,

@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem, refuses } from "../../support/Problems.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import { type Answer, jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem, refuses } from "../../support/http/Problems.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 import { asAdmin, create, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"

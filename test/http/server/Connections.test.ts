@@ -2,10 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { Effect, Fiber, type Scope } from "effect"
+import * as Routes from "../../../src/http/contract/Routes.ts"
 import * as Connections from "../../../src/http/server/Connections.ts"
 import type { LoopTurnsService } from "../../../src/fibers/LoopTurns.ts"
 import * as HeldTurns from "../../support/HeldTurns.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 
 interface Options extends Partial<Connections.ConnectionBounds>, Partial<Connections.AnswerBounds> {
   readonly server?: ServerOptions
@@ -25,10 +26,11 @@ const serve = (options: Options, answer: (request: IncomingMessage, response: Se
       readonly server: ReturnType<typeof createServer>
       readonly port: number
       readonly sweep: () => void
+      readonly answeringPlain: Connections.Connections["answeringPlain"]
     }>((resume) => {
       const server = createServer({ ...Connections.serverOptions, ...options.server })
       const { connectionsMax = 1_000, perClientMax = null } = options
-      const { answering, sweep } = Connections.make(
+      const { answering, answeringPlain, sweep } = Connections.make(
         server,
         { connectionsMax, perClientMax },
         options.clientOf ?? (() => null),
@@ -37,7 +39,9 @@ const serve = (options: Options, answer: (request: IncomingMessage, response: Se
       )
       server.on("request", answering(answer))
       server.listen(0, "127.0.0.1", () =>
-        resume(Effect.succeed({ server, sweep, port: (server.address() as AddressInfo).port }))
+        resume(
+          Effect.succeed({ server, sweep, answeringPlain, port: (server.address() as AddressInfo).port })
+        )
       )
     }),
     ({ server }) => Effect.sync(() => void server.close().closeAllConnections())
@@ -256,6 +260,53 @@ describe("a client that does not take its answer is cut off", () => {
       })
       sweep()
       expect(socket.timeout).toBe(0)
+    })
+  )
+
+  test(
+    "and keeps its connection as long as an idle one where it has taken all that was written on the socket",
+    Effect.gen(function* () {
+      const { answeringPlain, port, server, sweep } = yield* serve({ waitingMax: Infinity }, (_, response) =>
+        response.end("ok")
+      )
+      let plain = 0
+      answeringPlain(
+        {
+          serve: (_, answer) => {
+            plain++
+            answer({ status: 200, headers: [], body: "" }, Routes.other)
+            return () => {}
+          },
+          mayBeLate: () => false,
+          turns: endless,
+          write: (socket) => void socket.write(large)
+        },
+        () => true
+      )
+      const connected = Effect.async<Socket>(
+        (resume) => void server.once("connection", (socket) => resume(Effect.succeed(socket)))
+      )
+      const connecting = yield* Effect.fork(connected)
+      const connection = yield* RawConnection.open(port)
+      const socket = yield* Fiber.join(connecting)
+      yield* connection.write(get("/first"))
+      yield* connection.heard(/ok/)
+      yield* turns(1)
+      yield* connection.deafen
+      yield* connection.write(get("/second"))
+      const waits = (isWaiting: boolean) =>
+        Effect.async<void>((resume) => {
+          const look = () =>
+            socket.writableLength > 0 === isWaiting ? resume(Effect.void) : void setImmediate(look)
+          look()
+        })
+      yield* waits(true)
+      expect(plain).toBe(1)
+      sweep()
+      expect(socket.timeout).toBe(Connections.usual.takenWithin_ms)
+      yield* Effect.zipRight(connection.listen, waits(false))
+      sweep()
+      expect(socket.timeout).toBe(Connections.serverOptions.keepAliveTimeout)
     })
   )
 

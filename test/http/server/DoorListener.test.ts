@@ -5,7 +5,7 @@ import { Deferred, Effect, Exit, Scope, Stream } from "effect"
 import type { Content } from "../../../src/http/exchange/Answer.ts"
 import * as Routes from "../../../src/http/contract/Routes.ts"
 import * as DoorListener from "../../../src/http/server/DoorListener.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 
 /** A server that answers everything with this body; gives its port. */
 const serve = (body: Content) =>

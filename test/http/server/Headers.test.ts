@@ -2,8 +2,8 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { plainPolicy } from "../../../src/http/exchange/StrictHeaders.ts"
-import type { Answer } from "../../support/HttpClient.ts"
-import { documentOf, operationsOf } from "../../support/OpenApi.ts"
+import type { Answer } from "../../support/http/HttpClient.ts"
+import { documentOf, operationsOf } from "../../support/http/OpenApi.ts"
 import { adminKey, asAdmin, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const strict = {

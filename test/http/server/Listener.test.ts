@@ -7,7 +7,7 @@ import * as BodyBudget from "../../../src/http/exchange/BodyBudget.ts"
 import * as Connections from "../../../src/http/server/Connections.ts"
 import * as Listener from "../../../src/http/server/Listener.ts"
 import { freePort } from "../../support/FreePort.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 
 /** A listener whose requests are answered by the test, and a connection to it. */
 const listen = (answer: (request: IncomingMessage, response: ServerResponse) => void) =>

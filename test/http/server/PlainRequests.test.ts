@@ -9,11 +9,14 @@ import * as PlainRequests from "../../../src/http/server/PlainRequests.ts"
 import { LoopTurns } from "../../../src/fibers/LoopTurns.ts"
 import * as Listener from "../../../src/http/server/Listener.ts"
 import { freePort } from "../../support/FreePort.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
 
 /** What was understood of a request. */
 const understood = (request: string, headers: IncomingMessage["headers"], body: string) =>
   JSON.stringify({ request, headers: Object.entries(headers).toSorted(), body })
+
+/** Waits until something holds. */
+const until = (holds: () => boolean) => Effect.promise(() => vi.waitUntil(holds, { timeout: 20_000 }))
 
 /** Calls back with a body that comes to its end. */
 const bodyOf = (request: IncomingMessage, then: (body: string) => void) => {
@@ -177,7 +180,7 @@ describe("plain requests", () => {
       yield* connection.write(get("/a"))
       yield* connection.heard(/\}$/)
       yield* connection.write(get("/never"))
-      yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+      yield* until(() => waiting.length === 1)
       yield* connection.write(get("/b"))
       yield* connection.write(get("/later"))
       yield* connection.write(get("/c", "X-Odd: 1"))
@@ -201,10 +204,10 @@ describe("plain requests", () => {
           yield* connection.write(get("/a"))
           yield* connection.heard(/\}$/)
           yield* connection.write(get("/never"))
-          yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+          yield* until(() => waiting.length === 1)
         })
       )
-      yield* Effect.promise(() => vi.waitUntil(() => counted.givenUp === 1))
+      yield* until(() => counted.givenUp === 1)
       waiting.forEach((answer) => answer())
       expect(counted).toEqual({ plain: 1, givenUp: 1 })
     })
@@ -222,13 +225,13 @@ describe("plain requests", () => {
             const gone = yield* RawConnection.open(port)
             yield* asked(gone)
             yield* gone.write(get("/never"))
-            yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+            yield* until(() => waiting.length === 1)
             yield* gone.write("GET /half HTTP/1.1\r\nX-Half: ")
             // What is written here is read after that.
             yield* asked(yield* RawConnection.open(port))
           })
         )
-        yield* Effect.promise(() => vi.waitUntil(() => counted.givenUp === 1))
+        yield* until(() => counted.givenUp === 1)
         const others = yield* Effect.replicateEffect(RawConnection.open(port), 4)
         for (const other of others) yield* asked(other)
         waiting.forEach((answer) => answer())
@@ -312,7 +315,7 @@ describe("plain requests", () => {
       yield* connection.write(get("/a"))
       yield* connection.heard(/\}$/)
       yield* connection.write(get("/never"))
-      yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+      yield* until(() => waiting.length === 1)
       const idle = yield* RawConnection.open(port)
       const draining = yield* Effect.fork(drain)
       // Longer than a drain waits for connections without a request. A shorter wait would pass as well.

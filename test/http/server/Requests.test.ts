@@ -1,9 +1,9 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem, kindOf, refuses } from "../../support/Problems.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
-import { create, get, TestService, withService } from "../../support/TestService.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem, kindOf, refuses } from "../../support/http/Problems.ts"
+import * as RawConnection from "../../support/http/RawConnection.ts"
+import { asAdmin, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const drawn = /^[0-9a-f]{16}$/
 
@@ -214,6 +214,24 @@ withService("a path is only what is written in full:", {}, (it) => {
       })
     )
   }
+
+  it.effect("a key or an id, with nothing behind it", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestService
+      yield* create({ url: "https://example.com/", alias: "alone" })
+      for (const path of ["/alone;a", "/alone;", "/alone+;a", "/alone/;a", "/alone;a?b", "/alone//"]) {
+        expect([path, (yield* get(path)).status]).toEqual([path, 404])
+      }
+      for (const path of ["/api/v1/links/alone;a", "/api/v1/links/alone;/stats", "/api/v1/users/usr_a;b"]) {
+        expect([path, (yield* asAdmin("GET", path)).status]).toEqual([path, 404])
+        expect([path, (yield* asAdmin("DELETE", path)).status]).toEqual([path, 404])
+      }
+      const connection = yield* RawConnection.open(port)
+      yield* connection.write("GET /alone#a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      expect(yield* connection.ended).toMatch(/^HTTP\/1.1 40[04] /)
+      expect((yield* get("/alone?a;b#c")).status).toBe(302)
+    }).pipe(Effect.scoped)
+  )
 
   it.effect(
     "a short key and what lies below the API may end in a slash, and have letters percent-encoded in a key",

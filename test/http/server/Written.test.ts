@@ -1,6 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Answer } from "../../support/HttpClient.ts"
+import type { Answer } from "../../support/http/HttpClient.ts"
 import { adminKey, create, get, TestService, withService } from "../../support/TestService.ts"
 
 /** What does not differ from answer to answer by its nature. */

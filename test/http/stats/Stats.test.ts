@@ -4,8 +4,8 @@ import { adminId } from "../../../src/accounts/Access.ts"
 import type { StatsBody } from "../../../src/http/contract/StatsSchemas.ts"
 import { hour_ms, subjectOfLink, subjectOfOwner } from "../../../src/model/Visit.ts"
 import { valuesOf } from "../../storage/visits/VisitStoreLaws.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import {
   adminKey,
   asAdmin,

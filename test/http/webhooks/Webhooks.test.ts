@@ -2,11 +2,10 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Secret from "../../../src/secrets/Secret.ts"
 import { adminKeyIdOf, webhooksMax } from "../../../src/model/Webhook.ts"
-import { claimOf, prove } from "../../support/SomeWebhooks.ts"
-import { ask, asAdmin as admin, newKey, newSession, post } from "../../support/Account.ts"
-import { jsonOf } from "../../support/HttpClient.ts"
-import { expectProblem } from "../../support/Problems.ts"
-import * as RawConnection from "../../support/RawConnection.ts"
+import { claimOf, prove } from "../../support/samples/SomeWebhooks.ts"
+import { ask, asAdmin as admin, newKey, newSession, post } from "../../support/samples/Account.ts"
+import { jsonOf } from "../../support/http/HttpClient.ts"
+import { expectProblem } from "../../support/http/Problems.ts"
 import {
   adminKey,
   asAdmin,
@@ -386,33 +385,6 @@ withService("a webhook", { signUp: true }, (it) => {
       expect(claimed.filter(({ webhookId }) => webhookId === id)).toEqual([])
       clock.set(startOfTests_ms)
     })
-  )
-
-  it.effect("is not made by a session that ended while the request's body was on its way", () =>
-    Effect.gen(function* () {
-      const { port, webhooks } = yield* TestService
-      const { headers, id } = yield* newSession
-      const body = JSON.stringify({ url, events: ["link.created"] })
-      const connection = yield* RawConnection.open(port)
-      yield* connection.write(
-        [
-          `POST ${path} HTTP/1.1`,
-          "host: localhost",
-          `cookie: ${headers.cookie}`,
-          "sec-fetch-site: same-origin",
-          "content-type: application/json",
-          `content-length: ${body.length}`,
-          "",
-          body.slice(0, 10)
-        ].join("\r\n")
-      )
-      // The service has asked whose session it is, and waits for the rest.
-      yield* get("/health/live")
-      expect((yield* ask("DELETE", "/api/v1/session", { ...headers, ...own })).status).toBe(204)
-      yield* connection.write(body.slice(10))
-      yield* connection.heard(/^HTTP\/1\.1 401 /)
-      expect(yield* webhooks.list(id)).toEqual([])
-    }).pipe(Effect.scoped)
   )
 
   it.effect("of the administrator's key is known by that key", () =>

@@ -3,7 +3,7 @@
 import type { Link } from "../../../src/model/Link.ts"
 import type { Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
-import { livesOf } from "../../../src/sim/checkers/lives.ts"
+import { livesOf } from "../../../src/sim/checkers/facts/lives.ts"
 import { presets } from "../../../src/sim/cli/Presets.ts"
 import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
@@ -22,6 +22,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   location: "https://example.com/1",
   body: undefined,
   isReplay: false,
+  listed: undefined,
   answeredBy: "node-0#1",
   tries: 1,
   ...some
@@ -56,6 +57,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   faults: new Map(),
   strikes: [],
   silences: [],
+  aways: [],
   sessions: new SessionFigures(),
   clock: recordOf([], 0),
   row: (key) => (key === row.key ? row : null),

@@ -1,34 +1,39 @@
 import { describe, expect, it } from "vitest"
 import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
+import type { Link } from "../../../src/model/Link.ts"
+import { type Choices, whenOf } from "../../../src/sim/clients/Choices.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { checkers, judge } from "../../../src/sim/checkers/all.ts"
+import { Chosen } from "../../../src/sim/checkers/Chosen.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
 import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
-import { Forgotten } from "../../../src/sim/checkers/Forgotten.ts"
-import { remembered } from "../../../src/sim/checkers/remembered.ts"
+import { Forgotten } from "../../../src/sim/checkers/keys/Forgotten.ts"
+import { remembered } from "../../../src/sim/checkers/facts/remembered.ts"
 import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
-import { Fencing } from "../../../src/sim/checkers/Fencing.ts"
+import { Fencing } from "../../../src/sim/checkers/keys/Fencing.ts"
 import { Idempotency } from "../../../src/sim/checkers/Idempotency.ts"
-import { KeyLifecycle } from "../../../src/sim/checkers/KeyLifecycle.ts"
-import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
+import { KeyLifecycle } from "../../../src/sim/checkers/keys/KeyLifecycle.ts"
+import { Leading } from "../../../src/sim/checkers/Leading.ts"
+import { Ledger } from "../../../src/sim/checkers/keys/Ledger.ts"
+import { Lists } from "../../../src/sim/checkers/Lists.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
-import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
-import { Quarantine } from "../../../src/sim/checkers/Quarantine.ts"
-import { Quotas } from "../../../src/sim/checkers/Quotas.ts"
+import { MintedOnce } from "../../../src/sim/checkers/keys/MintedOnce.ts"
+import { Quarantine } from "../../../src/sim/checkers/keys/Quarantine.ts"
+import { Quotas } from "../../../src/sim/checkers/users/Quotas.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
-import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
+import { Recovery } from "../../../src/sim/checkers/keys/Recovery.ts"
 import { RepeatedDeletes } from "../../../src/sim/checkers/RepeatedDeletes.ts"
 import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
-import { Revocation } from "../../../src/sim/checkers/Revocation.ts"
-import { Sessions } from "../../../src/sim/checkers/Sessions.ts"
+import { Revocation } from "../../../src/sim/checkers/users/Revocation.ts"
+import { Sessions } from "../../../src/sim/checkers/users/Sessions.ts"
 import { Specification } from "../../../src/sim/checkers/Specification.ts"
 import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
-import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
+import { UniqueBinding } from "../../../src/sim/checkers/keys/UniqueBinding.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
-import { WebhookEvents } from "../../../src/sim/checkers/WebhookEvents.ts"
+import { WebhookEvents } from "../../../src/sim/checkers/users/WebhookEvents.ts"
 import { presets } from "../../../src/sim/cli/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import type { PoolKind } from "../../../src/storage/keys/KeyPool.ts"
@@ -45,14 +50,40 @@ const expiring = { ...bound, link: { ...row, expiresAt: 9_000 } }
 const deleted = (at_us: number) => ({ tag: "deleted", at_us, by, key: "abc" }) as const
 const freed = (at_us: number) => ({ tag: "freed", at_us, by, key: "abc", custom: false }) as const
 const rebound = { ...bound, at_us: 30 * s_us, link: { ...row, url: "https://example.com/2" } }
-const changed = {
-  tag: "changed",
-  at_us: 2 * s_us,
-  by,
-  key: "abc",
-  url: "https://example.com/2"
+const changedTo = (at_s: number, some: Partial<Link>) =>
+  ({ tag: "changed", at_us: at_s * s_us, by, link: { ...row, ...some } }) as const
+const changed = changedTo(2, { url: "https://example.com/2" })
+const change = exchange(2, { kind: "change", status: 200, url: changed.link.url, location: undefined })
+/** A link that allows so many visits. */
+const limited = (maxVisits: number) =>
+  ({ ...bound, link: { ...row, maxVisits, visitsLeft: maxVisits } }) as const
+/** An acknowledged change of a choice, and how the link is then. */
+const edited = (at_s: number, choices: Choices, some: Partial<Exchange> = {}) =>
+  exchange(at_s, {
+    kind: "change",
+    status: 200,
+    location: undefined,
+    choices: { title: "t", ...choices },
+    ...some
+  })
+const editedTo = (at_s: number, some: Partial<Link>) => changedTo(at_s, { title: "t", ...some })
+/** A link that leads Germans elsewhere, and one that has variants. */
+const led = {
+  ...bound,
+  link: { ...row, extras: { rules: [{ url: "https://example.com/de", when: whenOf("German") }] } }
 } as const
-const change = exchange(2, { kind: "change", status: 200, url: changed.url, location: undefined })
+const variants = ["a", "b"].map((name) => ({ url: `https://example.com/${name}`, weight: 1 }))
+const varied = { ...bound, link: { ...row, extras: { variants } } } as const
+const listing = (at_s: number, listed: ReadonlyArray<string>, some: Partial<Exchange> = {}) =>
+  exchange(at_s, {
+    kind: "list",
+    key: undefined,
+    status: 200,
+    location: undefined,
+    archived: "false",
+    listed,
+    ...some
+  })
 const returned = (at_us: number, keys: ReadonlyArray<string>) =>
   ({ tag: "returned", at_us, by, shard: 0, keys }) as const
 const slot = { length: 7, range: 0 }
@@ -223,7 +254,138 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "a redirect more than a link has visits",
     ExactVisits,
-    { exchanges: [created(1, { maxVisits: 2 }), exchange(2, {}), exchange(3, {}), exchange(4, {})] }
+    {
+      exchanges: [created(1, { maxVisits: 2 }), exchange(2, {}), exchange(3, {}), exchange(4, {})],
+      journal: [limited(2)]
+    }
+  ],
+  [
+    "a redirect more than a change allows",
+    ExactVisits,
+    {
+      exchanges: [created(1), edited(2, { maxVisits: 1 }), exchange(4, {}), exchange(5, {})],
+      journal: [bound, editedTo(2, { maxVisits: 1, visitsLeft: 1 })]
+    }
+  ],
+  [
+    "a redirect anew of a limit that was lowered and raised again",
+    ExactVisits,
+    {
+      exchanges: [
+        created(1, { maxVisits: 2 }),
+        exchange(2, {}),
+        exchange(3, {}),
+        edited(4, { maxVisits: 1 }),
+        edited(5, { maxVisits: 2 }),
+        exchange(7, {})
+      ],
+      journal: [
+        limited(2),
+        editedTo(4, { maxVisits: 1, visitsLeft: -1 }),
+        editedTo(5, { maxVisits: 2, visitsLeft: 0 })
+      ]
+    }
+  ],
+  [
+    "a link that is used up though a change allows more",
+    ExactVisits,
+    {
+      exchanges: [
+        created(1, { maxVisits: 1 }),
+        exchange(2, {}),
+        edited(3, { maxVisits: 2 }),
+        exchange(5, { status: 410 })
+      ],
+      journal: [limited(1), editedTo(3, { maxVisits: 2, visitsLeft: 1 })]
+    }
+  ],
+  [
+    "a redirect whose rule does not hold",
+    Leading,
+    { exchanges: [created(1), exchange(2, { location: "https://example.com/de" })], journal: [led] }
+  ],
+  [
+    "a redirect whose rule is not followed",
+    Leading,
+    { exchanges: [created(1), exchange(2, { visitor: "German" })], journal: [led] }
+  ],
+  [
+    "a path that is appended without its link's wish",
+    Leading,
+    { exchanges: [created(1), exchange(2, { path: "more", location: "https://example.com/1/more" })] }
+  ],
+  [
+    "a path that its link forwards, and that leads nowhere",
+    Leading,
+    {
+      exchanges: [created(1), exchange(2, { path: "more", status: 404, location: undefined })],
+      journal: [{ ...bound, link: { ...row, extras: { forwardPath: true } } }]
+    }
+  ],
+  [
+    "a visitor who does not keep their variant",
+    Leading,
+    {
+      exchanges: [
+        created(1),
+        exchange(2, { location: "https://example.com/a" }),
+        exchange(3, { location: "https://example.com/b", answeredBy: "node-1#1" })
+      ],
+      journal: [varied]
+    }
+  ],
+  [
+    "a redirect by a rule that was taken away 1.1 s before",
+    Freshness,
+    {
+      exchanges: [
+        created(1),
+        edited(2, { rules: null }),
+        exchange(3.11, { visitor: "German", location: "https://example.com/de" })
+      ],
+      journal: [led, editedTo(2, {})]
+    }
+  ],
+  [
+    "a change that leaves out a choice",
+    Chosen,
+    { exchanges: [created(1), edited(2, { archived: true })], journal: [bound, editedTo(2, {})] }
+  ],
+  [
+    "a change that clears another choice",
+    Chosen,
+    {
+      exchanges: [created(1), edited(2, { archived: true })],
+      journal: [led, editedTo(2, { extras: { archived: true } })]
+    }
+  ],
+  [
+    "a change whose answer says something else",
+    Chosen,
+    {
+      exchanges: [created(1), edited(2, { archived: true }, { body: `{"title":"t"}` })],
+      journal: [bound, editedTo(2, { extras: { archived: true } })]
+    }
+  ],
+  ["a list without a link that is there", Lists, { exchanges: [listing(2, [])] }],
+  ["a list that has a link twice", Lists, { exchanges: [listing(2, ["abc", "abc"])] }],
+  [
+    "a list that has a deleted link",
+    Lists,
+    { exchanges: [listing(3, ["abc"])], journal: [bound, deleted(2 * s_us)] }
+  ],
+  [
+    "a list that has an archived link unasked",
+    Lists,
+    { exchanges: [listing(3, ["abc"])], journal: [bound, editedTo(2, { extras: { archived: true } })] }
+  ],
+  [
+    "a list of archived links without one of them",
+    Lists,
+    {
+      exchanges: [listing(3, [], { archived: "true" })],
+      journal: [bound, editedTo(2, { extras: { archived: true } })]
+    }
   ],
   [
     "a link that is used up before it was followed so often",
@@ -234,7 +396,8 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
         exchange(2, {}),
         exchange(3, { status: 503 }),
         exchange(4, { status: 410 })
-      ]
+      ],
+      journal: [limited(3)]
     }
   ],
   [
@@ -634,23 +797,17 @@ describe("the checkers", () => {
     expect(Freshness.check(evidence(away))).toEqual([])
   })
 
-  it("find nothing in a second link of a URL for a create that one of several databases did not answer, and something in one database", () => {
-    const unanswered = {
-      tag: "unanswered",
-      by: "node-1#1",
-      operation: "GuardedCreates.findByUrl",
-      interrupted_us: undefined,
-      at_us: another.at_us
-    } as const
-    const found = (databases: number) =>
+  it("find nothing in a second link of a URL by a node that took one of several databases for away, and something in one by another node, or with one database", () => {
+    const found = (databases: number, away: string) =>
       ReusedLinks.check(
         evidence({
           exchanges: [reusing(1)],
-          journal: [bound, unanswered, another],
+          journal: [bound, another],
+          aways: [{ by: away, from_us: s_us, until_us: 1.5 * s_us }],
           options: { ...presets.calm(), databases }
         })
       ).length
-    expect([found(1), found(2)]).toEqual([1, 0])
+    expect([found(2, by), found(2, "node-1#1"), found(1, by)]).toEqual([0, 1, 1])
   })
 
   it("find nothing in a repeat that makes another link when the answer is not kept any more", () => {
@@ -688,6 +845,16 @@ describe("the checkers", () => {
     expect(Specification.check(evidence(there))).toHaveLength(1)
     const left = { tag: "preloaded", at_us: 4 * s_us, by, keys: ["abc"] } as const
     expect(Specification.check(evidence({ journal: [...journal, left], recorded: abc }))).toEqual([])
+  })
+
+  it("find nothing in a key about which a node asked in vain as it shut down, and something where it had time to ask again", () => {
+    const keysLost = (asked_us: number) => {
+      const asked = { tag: "unconfirmed", at_us: asked_us, by, keys: ["k"] } as const
+      const journal = [...way(["k"]), handed, asked, ended(20, 0)]
+      return Ledger.check(evidence({ journal, end_us: 60 * s_us })).map(({ text }) => text)
+    }
+    expect(keysLost(19 * s_us)).toEqual([])
+    expect(keysLost(9 * s_us)).toEqual(["1 keys were lost by nodes, and 0 may be"])
   })
 
   it("find nothing in numbers that a node asked for in its last moment", () => {
@@ -728,11 +895,17 @@ describe("the checkers", () => {
 
   it("find nothing in a key that a set has once, though it was handed out twice and came back twice", () => {
     const again = { ...forgot(2, ["k"]), again: ["k"] }
-    const journal = [...way(["k"]), again, returned(3, ["k"]), leased(4, ["k"])]
-    const found = (keyPool: PoolKind) =>
-      Specification.check(evidence({ journal, options: { ...presets.calm(), keyPool } }))
-    expect(found("set")).toEqual([])
-    expect(found("list")).not.toEqual([])
+    const leasedAgain = leased(4, ["k"])
+    for (const back of [
+      [returned(3, ["k"]), leasedAgain],
+      [leasedAgain, returned(5, ["k", "k"]), leased(6, ["k"])]
+    ]) {
+      const journal = [...way(["k"]), again, ...back]
+      const found = (keyPool: PoolKind) =>
+        Specification.check(evidence({ journal, options: { ...presets.calm(), keyPool } }))
+      expect(found("set")).toEqual([])
+      expect(found("list")).not.toEqual([])
+    }
   })
 
   it("find nothing in an API key that is accepted within a second of its end, or refused after it", () => {
@@ -822,16 +995,11 @@ describe("the checkers", () => {
         created(1),
         change,
         exchange(2.9, {}),
-        exchange(3.1, { location: changed.url }),
+        exchange(3.1, { location: changed.link.url }),
         exchange(4, { kind: "change", status: 503, url: "https://example.com/3", location: undefined }),
         exchange(5, { location: "https://example.com/3" })
       ],
-      journal: [
-        ...way(["abc"]),
-        bound,
-        changed,
-        { ...changed, at_us: 4 * s_us, url: "https://example.com/3" }
-      ],
+      journal: [...way(["abc"]), bound, changed, changedTo(4, { url: "https://example.com/3" })],
       row: () => ({ ...row, url: "https://example.com/3" })
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
@@ -1070,15 +1238,75 @@ describe("the checkers", () => {
     ]
     for (const one of lost) {
       const exchanges = [created(1, { maxVisits: 2 }), exchange(2, {}), one, exchange(4, { status: 410 })]
-      expect(ExactVisits.check(evidence({ exchanges }))).toEqual([])
+      expect(ExactVisits.check(evidence({ exchanges, journal: [limited(2)] }))).toEqual([])
     }
     // It took one and did not hear so; when it asked again, the link was deleted.
     const used = { ...exchange(3, { status: 410 }), answered_us: 4 * s_us }
     const overtaken = { ...exchange(3.5, { status: 410 }), answered_us: 6 * s_us }
     const exchanges = [created(1, { maxVisits: 1 }), used, overtaken]
-    const journal = [bound, deleted(5 * s_us)]
+    const journal = [limited(1), deleted(5 * s_us)]
     expect(ExactVisits.check(evidence({ exchanges, journal }))).toEqual([])
-    expect(ExactVisits.check(evidence({ exchanges, journal: [bound] }))).not.toEqual([])
+    expect(ExactVisits.check(evidence({ exchanges, journal: [limited(1)] }))).not.toEqual([])
+  })
+
+  it("find nothing in visits that a change allows, in the second after it was acknowledged and from then on", () => {
+    const exchanges = [
+      created(1),
+      exchange(2, {}),
+      edited(3, { maxVisits: 1 }),
+      exchange(3.9, {}),
+      exchange(4.1, {}),
+      exchange(5, { status: 410 }),
+      edited(6, { title: "u", maxVisits: 2 }),
+      exchange(6.5, { status: 410 }),
+      exchange(8, {}),
+      edited(9, { title: "v", maxVisits: null }),
+      exchange(10, {}),
+      exchange(10, {})
+    ]
+    const journal = [
+      bound,
+      editedTo(3, { maxVisits: 1 }),
+      editedTo(6, { title: "u", maxVisits: 2 }),
+      editedTo(9, { title: "v" })
+    ]
+    expect(ExactVisits.check(evidence({ exchanges, journal }))).toEqual([])
+  })
+
+  it("find nothing in redirects by rules, variants and paths as they are, or were within a second", () => {
+    const german = { visitor: "German", location: "https://example.com/de" } as const
+    const exchanges = [
+      created(1),
+      exchange(2, german),
+      exchange(2, { visitor: "telephone" }),
+      exchange(2, { path: "more", status: 404, location: undefined }),
+      edited(3, { forwardPath: true, variants }),
+      exchange(3.9, {}),
+      exchange(5, { ...german, path: "more", location: "https://example.com/de/more" }),
+      exchange(5, { location: "https://example.com/b" }),
+      exchange(6, { path: "more", location: "https://example.com/b/more", answeredBy: "node-1#1" })
+    ]
+    const extras = { ...led.link.extras, forwardPath: true, variants } as const
+    const journal = [led, editedTo(3, { extras })]
+    const all = evidence({ exchanges, journal, row: () => editedTo(3, { extras }).link })
+    for (const { check } of [Leading, Freshness, Chosen, Durability, UniqueBinding, ReadYourWrites])
+      expect(check(all)).toEqual([])
+  })
+
+  it("find nothing in lists that have what was there, or may have been while they were made", () => {
+    const archived = editedTo(3, { extras: { archived: true } })
+    const amid = { sent_us: 2.5 * s_us, answered_us: 3.5 * s_us }
+    const exchanges = [
+      listing(2, ["abc"]),
+      listing(2, [], { archived: "true" }),
+      listing(3, [], amid),
+      listing(3, ["abc"], amid),
+      listing(4, []),
+      listing(4, ["abc"], { archived: "true" }),
+      listing(4, ["abc"], { archived: "any" }),
+      listing(6, [], { archived: "any" })
+    ]
+    expect(Lists.check(evidence({ exchanges, journal: [bound, archived, deleted(5 * s_us)] }))).toEqual([])
   })
 
   it("find nothing in a shutdown that answers all, in one that a pause cut short, and in a start that failed", () => {

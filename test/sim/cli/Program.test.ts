@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Seeds from "../../../src/sim/cli/Seeds.ts"
 import { exitCode } from "../../../src/sim/report/ExitCode.ts"
 import { JsonReport } from "../../../src/sim/report/JsonReport.ts"
-import { failureOf } from "../Failure.ts"
+import { failureOf } from "../Outcome.ts"
 
 const built = (path: string) => new URL(`../../../dist/src/sim/${path}`, import.meta.url)
 

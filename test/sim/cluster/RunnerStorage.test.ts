@@ -15,7 +15,7 @@ import { fork } from "../../../src/sim/world/ProcessServices.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { VirtualServer } from "../../../src/sim/world/VirtualServer.ts"
 import { World } from "../../../src/sim/world/World.ts"
-import { describePostgres, freshDatabase } from "../../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../../support/services/postgres/Postgres.ts"
 import { makeCuttingProxy } from "../../support/CuttingProxy.ts"
 import { laws, type MakeMember, type Member } from "./RunnerStorageLaws.ts"
 
@@ -107,12 +107,14 @@ const runVirtual = (seed: number, body: (world: World) => Effect.Effect<void, un
 describe("the simulated runner storage", () => {
   for (const [title, law] of Object.entries(laws))
     it(title, () => {
-      for (let seed = 1; seed <= 10; seed++) runVirtual(seed, (world) => Effect.scoped(law(inWorld(world))))
+      for (let seed = 1; seed <= 10; seed++)
+        runVirtual(seed, (world) => Effect.scoped(law(inWorld(world), "virtual")))
     })
 })
 
 describePostgres("runner storage on PostgreSQL, as it is simulated", () => {
-  for (const [title, law] of Object.entries(laws)) it.scopedLive(title, () => Effect.flatMap(onPostgres, law))
+  for (const [title, law] of Object.entries(laws))
+    it.scopedLive(title, () => Effect.flatMap(onPostgres, (make) => law(make, "real")))
 
   it.scopedLive(
     "has the statements of its connection wait for each other, and takes back one that waits",
@@ -149,7 +151,7 @@ describe("the laws of runner storage", () => {
           disconnect: Effect.void,
           silence: Effect.void
         })
-      const exit = yield* Effect.exit(laws["grants a shard to one alone"]!(make))
+      const exit = yield* Effect.exit(laws["grants a shard to one alone"]!(make, "virtual"))
       expect(Exit.isFailure(exit)).toBe(true)
     })
   )

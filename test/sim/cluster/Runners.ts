@@ -49,7 +49,7 @@ export class Runners {
   #calls = 0
 
   constructor(seed: number, preemption = 0.02) {
-    this.world = new World({ seed, preemption, keepTrace: true })
+    this.world = new World({ seed, preemption, keepTrace: false })
     this.network = new Network(this.world, {
       latency_us: { least: 200, mean: 800 },
       delay: { probability: 0.01, max_ms: 50 }

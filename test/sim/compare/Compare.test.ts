@@ -1,9 +1,7 @@
 import { Schema } from "effect"
-import { execFile } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
 import { tableOf } from "../../../src/sim/compare/Columns.ts"
 import { command, CompareReport } from "../../../src/sim/compare/command.ts"
@@ -17,7 +15,7 @@ import * as KeyMinter from "../../../src/keys/KeyMinter.ts"
 import * as KeySpace from "../../../src/keys/KeySpace.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import { created, evidence, row } from "../actors/Evidence.ts"
-import { failureOf } from "../Failure.ts"
+import { failureOf, outcomeOf } from "../Outcome.ts"
 
 describe("the guesser", () => {
   const space = KeySpace.make("base62", 7)
@@ -114,23 +112,14 @@ describe("what is told of designs", () => {
 })
 
 describe("npm run sim -- compare", () => {
-  const main = new URL("../../../dist/src/sim/main.js", import.meta.url).pathname
-  const sim = (...args: ReadonlyArray<string>) =>
-    promisify(execFile)(process.execPath, [main, "compare", ...args]).then(
-      ({ stdout }) => ({ code: 0, stdout, stderr: "" }),
-      ({ code, stderr, stdout }: { code: number; stdout: string; stderr: string }) => ({
-        code,
-        stdout,
-        stderr
-      })
-    )
-
   it("runs the designs that it is asked for, and writes what it found", async () => {
     const folder = await mkdtemp(join(tmpdir(), "linkmint-compare-"))
     try {
       const [json, html] = [join(folder, "figures.json"), join(folder, "figures.html")]
-      const { code, stdout } = await sim("--name", "default", "--seeds", "2", "--json", json, "--html", html)
-      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^default .* none$/m) })
+      const args = ["--name", "default", "--seeds", "2", "--json", json, "--html", html]
+      const { code, lines } = await outcomeOf(command(args))
+      expect(code).toBe(0)
+      expect(lines).toEqual([expect.stringMatching(/^default .* none$/m)])
       const text = await readFile(json, "utf8")
       const { designs } = Schema.decodeUnknownSync(CompareReport)(JSON.parse(text))
       expect(designs).toMatchObject([{ name: "default", isBroken: false, guessed: 0, figures: { seeds: 2 } }])

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { concat, count, empty, toStrings } from "../../../src/keys/PackedKeys.ts"
 import * as KeyPoolVirtual from "../../../src/sim/stores/KeyPoolVirtual.ts"
 import { KeyPool } from "../../../src/storage/keys/KeyPool.ts"
-import { keys, numbered } from "../../support/SomeKeys.ts"
+import { keys, numbered } from "../../support/samples/SomeKeys.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 const owner = { shard: 0, epoch: 1 }

@@ -55,7 +55,7 @@ export class LittleWorld {
     } = {}
   ) {
     const { databaseLag_ms = 0, delay_ms = 20, homes, kind = "list", replicaLag_ms = 0, shards = 1 } = options
-    this.world = new World({ seed, preemption: 0.02, keepTrace: true })
+    this.world = new World({ seed, preemption: 0.02, keepTrace: false })
     this.network = new Network(this.world, {
       latency_us: { least: 100, mean: 300 },
       delay: { probability: 0.01, max_ms: delay_ms }
@@ -81,7 +81,12 @@ export class LittleWorld {
       const further = Array.from({ length: homes.count - 1 }, (_, index) =>
         databaseOf(index + 1, this.database)
       )
-      this.homes = new VirtualHomes([this.database, ...further], this.journal, {}, homes.homeOf)
+      this.homes = new VirtualHomes(
+        [this.database, ...further],
+        this.journal,
+        {},
+        { haveUsers: false, homeOf: homes.homeOf }
+      )
     }
     this.redis = Array.from(
       { length: shards },

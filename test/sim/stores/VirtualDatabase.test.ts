@@ -9,7 +9,7 @@ import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import { DatabaseMark } from "../../../src/storage/nodes/DatabaseMark.ts"
 import { Fenced } from "../../../src/storage/StorageError.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 const setUp = (seed = 1) => {
@@ -132,16 +132,17 @@ it("tells the journal of each binding, conflict and deletion once, and not of re
   expect(little.database.row("a")).toMatchObject({ url: created.url, deletedAt: 9, updatedAt: 9 })
 })
 
-it("tells the journal of each change of a target once, and not of repeats", () => {
+it("tells the journal of each change once, and not of repeats", () => {
   const { links, little, process } = setUp()
   little.run(process, links.insertMany([linkOf("a")]))
   const to = (updateId: number, url: string) => ({ key: "a", owner: null, at: 9, change: { url }, updateId })
   const [one, two] = [to(1, "https://one/"), to(2, "https://two/")]
   little.run(process, links.updateMany([one, one, two, one, { ...one, key: "none" }]))
   little.run(process, links.updateMany([one, { ...to(3, ""), change: { title: "t" } }]))
-  expect(little.told("changed").map(({ key, url }) => [key, url])).toEqual([
-    ["a", "https://one/"],
-    ["a", "https://two/"]
+  expect(little.told("changed").map(({ link: { key, title, url } }) => [key, url, title])).toEqual([
+    ["a", "https://one/", null],
+    ["a", "https://two/", null],
+    ["a", "https://two/", "t"]
   ])
   expect(little.database.row("a")).toMatchObject({ url: "https://two/", title: "t" })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { VirtualRedis } from "../../../src/sim/stores/VirtualRedis.ts"
-import { numbered } from "../../support/SomeKeys.ts"
+import { numbered } from "../../support/samples/SomeKeys.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 const lag_ms = 100

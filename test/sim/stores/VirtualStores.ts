@@ -1,4 +1,6 @@
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Hash, Layer, Scope } from "effect"
+import { basename } from "node:path"
+import { expect } from "vitest"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
 import { mapOperations } from "../../../src/storage/MapOperations.ts"
 import type { Open } from "../../support/Stores.ts"
@@ -20,14 +22,24 @@ export const built = <I, S extends object>(
     Effect.map((context) => outside(little, process, Context.get(context, tag)))
   )
 
-let worlds = 0
+/** How many worlds each test has made. */
+const worlds = new Map<string, number>()
 
-/** A world for a test: each has a seed of its own, the same one in each run. */
+/** The seed of a test's next world: that of no other, and the same one in each run, whatever ran before. */
+const nextSeed = () => {
+  const { currentTestName, testPath } = expect.getState()
+  const test = `${basename(testPath!)} ${currentTestName}`
+  const number = (worlds.get(test) ?? 0) + 1
+  worlds.set(test, number)
+  return Hash.string(`${test} ${number}`) >>> 0
+}
+
+/** A world for a test. */
 export const littleWorld = (
   options?: ConstructorParameters<typeof LittleWorld>[1]
 ): Effect.Effect<LittleWorld, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => new LittleWorld(++worlds, options)),
+    Effect.sync(() => new LittleWorld(nextSeed(), options)),
     (little) => Effect.sync(() => little.world.end())
   )
 

@@ -124,6 +124,22 @@ export const accountStoreLaws = (title: string, open: Open<AccountStore["Type"]>
       })
     )
 
+    it.scopedLive(
+      "keep the password that another change has set, where one was verified that is no more",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* withUsers("one")
+          expect(yield* store.setPassword("one", { ...newHash, replaces: "hash of one" })).toBe(true)
+          yield* store.addSession(session("s1", "one", 2_000), "new hash", 5)
+          yield* store.addKey(key("k1", "one"), 5)
+          const late = { ...newHash, passwordHash: "late", revokesKeys: true, replaces: "hash of one" }
+          expect(yield* store.setPassword("one", late)).toBe(false)
+          expect(yield* store.userById("one")).toMatchObject({ passwordHash: "new hash" })
+          expect(yield* store.sessionsOf("one")).toHaveLength(1)
+          expect(yield* store.keysOf("one")).toHaveLength(1)
+        })
+    )
+
     it.scopedLive("lose their keys with the old password, too, where that is asked for", () =>
       Effect.gen(function* () {
         const store = yield* withUsers("one", "two")

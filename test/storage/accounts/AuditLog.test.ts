@@ -7,7 +7,7 @@ import * as AuditLogMemory from "../../support/memory/AuditLogMemory.ts"
 import * as AuditLogSql from "../../../src/storage/accounts/AuditLogSql.ts"
 import { auditLogLaws, eventOf } from "./AuditLogLaws.ts"
 import { onEveryBackend, onEveryDatabase } from "../../support/Stores.ts"
-import { userOf } from "../../support/SomeWebhooks.ts"
+import { userOf } from "../../support/samples/SomeWebhooks.ts"
 
 onEveryBackend(AuditLog, { memory: AuditLogMemory.layer, sql: AuditLogSql.layer }, (open) =>
   auditLogLaws("AuditLog", open)

@@ -4,7 +4,7 @@ import { expect } from "vitest"
 import { QuotaStore } from "../../../src/storage/accounts/QuotaStore.ts"
 import * as QuotaStoreMemory from "../../../src/sim/stores/QuotaStoreMemory.ts"
 import * as QuotaStoreSql from "../../../src/storage/accounts/QuotaStoreSql.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { quotaStoreLaws } from "./QuotaStoreLaws.ts"
 import { migratedDatabase, onEveryBackend, postgresAt } from "../../support/Stores.ts"
 

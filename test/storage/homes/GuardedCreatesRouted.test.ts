@@ -4,7 +4,7 @@ import type { Link } from "../../../src/model/Link.ts"
 import * as GuardedCreatesRouted from "../../../src/storage/homes/GuardedCreatesRouted.ts"
 import type { Router } from "../../../src/storage/homes/Router.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 
 const lost = new StorageError({ operation: "findByUrl", applied: "no", reason: "the answer was lost" })
 

@@ -5,7 +5,7 @@ import type { WebhookMessage } from "../../../src/model/Webhook.ts"
 import { carryKeys, carryMessages, offerTo } from "../../../src/storage/homes/LinkOutbox.ts"
 import { inTransaction } from "../../../src/storage/sql/SqlTransaction.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { severalDatabases } from "../../support/SeveralDatabases.ts"
 
 const message = (id: string): WebhookMessage => ({

@@ -3,29 +3,33 @@ import { SqlClient } from "@effect/sql"
 import { Context, Deferred, Effect, Fiber } from "effect"
 import { bucketCount, bucketOf, bucketOfName } from "../../../src/keys/Buckets.ts"
 import { Direct } from "../../../src/fibers/Direct.ts"
-import { isRefused, LinkTenure, under } from "../../../src/storage/links/LinkTenure.ts"
+import { isRefused, LinkTenure, under } from "../../../src/storage/links/buckets/LinkTenure.ts"
 import { begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
 import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
 import type { KnownPlacement } from "../../../src/storage/homes/PlacementCache.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { moveBuckets, type SeveralDatabases, severalDatabases } from "../../support/SeveralDatabases.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 
 const everything = Array.from({ length: bucketCount }, (_, bucket) => bucket)
 
-/** A node that knows a placement, and never reads it again unless it is refused. `hasRead` is done when it first has. */
-const knowing = (node: SeveralDatabases, placement: KnownPlacement) =>
+/** A node that knows a placement, and never reads it again unless it is refused. `hasRead` is done when it first has; `reading` is how it does. */
+const knowing = (
+  node: SeveralDatabases,
+  placement: KnownPlacement,
+  reading: SeveralDatabases["placement"]["read"] = node.placement.read
+) =>
   Effect.gen(function* () {
     let known = placement
     let reads = 0
     const hasRead = yield* Deferred.make<void>()
-    const read = Effect.tap(node.placement.read, (placement) => {
+    const read = Effect.tap(reading, (placement) => {
       reads++
       known = placement
       return Deferred.succeed(hasRead, undefined)
     })
-    const ports = yield* LinkPorts.routed(node.databases, { current: () => known, read })
+    const ports = yield* LinkPorts.routed(node.databases, { ...node.placement, current: () => known, read })
     return { ...ports, reads: () => reads, hasRead: Deferred.await(hasRead) }
   })
 
@@ -126,6 +130,77 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
+  it.scopedLive(
+    "that was read while buckets were moved, asks again what it asked of all when they had moved",
+    () =>
+      Effect.gen(function* () {
+        const opening = yield* open
+        const [mover, other] = [yield* opening, yield* opening]
+        const [first, second] = mover.databases.map(({ sql }) => sql)
+        const whole = { ...linkOf("reused"), owner: "usr_1", createdAt: 2 }
+        yield* mover.links.insertMany([
+          { ...linkOf("listed"), owner: "usr_1", crawlable: true, createdAt: 1 },
+          whole,
+          { ...linkOf("left"), owner: "usr_gone", createdAt: 3 }
+        ])
+        expect(yield* mover.guarded.findByUrl("usr_1", whole.url, 5)).not.toBeNull()
+        yield* mover.removals.ask("usr_gone")
+        yield* first!`UPDATE link_removals SET asked_at = 0`
+        const whileMoving = Effect.zipRight(copied(mover), other.placement.read)
+        yield* moveBuckets(mover, toSecond, whileMoving)
+        const before = other.placement.current()
+        expect(before.leaving).toEqual(new Set([0]))
+        yield* first!`DELETE FROM links`
+        yield* first!`DELETE FROM url_indexed_owners`
+        const list = { order: "createdAt-asc", limit: 2, lookedAtMax: 100 } as const
+        const asked = <A, E>(
+          ask: (node: Effect.Effect.Success<ReturnType<typeof knowing>>) => Effect.Effect<A, E>
+        ) =>
+          Effect.gen(function* () {
+            const node = yield* knowing(other, before)
+            const answer = yield* ask(node)
+            expect(node.reads()).toBe(1)
+            return answer
+          })
+        const page = yield* asked(({ links }) => links.list(list))
+        expect(page.links.map(({ key }) => key)).toEqual(["listed", "reused"])
+        expect(yield* asked(({ links }) => links.crawlable({ at: 5, limit: 5 }))).toEqual(["listed"])
+        expect(yield* asked(({ guarded }) => guarded.findByUrl("usr_1", whole.url, 5))).toMatchObject({
+          key: "reused"
+        })
+        expect(yield* asked(({ removals }) => removals.remove(10))).toEqual(["left"])
+        expect(yield* second!`SELECT key FROM links WHERE deleted_at IS NULL ORDER BY key`).toEqual([
+          { key: "listed" },
+          { key: "reused" }
+        ])
+      })
+  )
+
+  it.scopedLive(
+    "cannot say that nothing was written where it was in part, and no placement can be read",
+    () =>
+      Effect.gen(function* () {
+        const opening = yield* open
+        const [mover, other] = [yield* opening, yield* opening]
+        const [here, there] = [linkOf("a"), linkOf("b")]
+        const away = { from: 0, to: 1, buckets: [bucketOf(there.key)] }
+        expect(bucketOf(here.key)).not.toBe(bucketOf(there.key))
+        yield* moveBuckets(mover, away)
+        const before = yield* other.placement.read
+        yield* moveBuckets(mover, { ...away, from: 1, to: 0 })
+        const lost = new StorageError({ operation: "read", applied: "no", reason: "the connection failed" })
+        const { links } = yield* knowing(other, before, lost)
+        const { reason } = lost
+        expect(yield* Effect.flip(links.insertMany([there]))).toMatchObject({ applied: "no", reason })
+        expect(yield* Effect.flip(links.insertMany([here, there]))).toMatchObject({
+          applied: "unknown",
+          reason
+        })
+        expect(yield* mover.links.findMany(["a", "b"])).toEqual([here, null])
+        expect(yield* Effect.flip(links.findMany(["a", "b"]))).toMatchObject({ applied: "no", reason })
+      })
+  )
+
   it.scopedLive("writes and reads nothing at the old home by itself", () =>
     Effect.gen(function* () {
       const opening = yield* open
@@ -222,6 +297,40 @@ describePostgres("a node with an old placement, while another one knows where li
         expect(yield* reader.links.findMany(["after"])).toEqual([linkOf("after")])
       })
   )
+
+  it.scopedLive("is read again where its bucket has moved and come back before that is known", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const { databases, store } = mover
+      const [first, second] = [databases[0]!.links, databases[1]!.links]
+      const back = { ...toSecond, from: 1, to: 0 }
+      const list = { order: "createdAt-asc", limit: 2, lookedAtMax: 100 } as const
+      const asked = <A, E>(
+        ask: (node: Effect.Effect.Success<ReturnType<typeof knowing>>) => Effect.Effect<A, E>
+      ) =>
+        Effect.gen(function* () {
+          yield* store.begin(toSecond)
+          const before = yield* other.placement.read
+          const moved = Effect.gen(function* () {
+            yield* store.end(toSecond)
+            yield* moveBuckets(mover, back, Effect.orDie(first.insertMany([linkOf("left")])))
+          })
+          let hasMoved = false
+          const reading = Effect.suspend(() =>
+            hasMoved
+              ? other.placement.read
+              : ((hasMoved = true), Effect.zipRight(Effect.orDie(moved), other.placement.read))
+          )
+          yield* databases[0]!.sql`DELETE FROM links`
+          return yield* ask(yield* knowing(other, before, reading))
+        })
+      yield* second.insertMany([linkOf("left")])
+      expect(yield* asked(({ links }) => links.findMany(["left"]))).toEqual([linkOf("left")])
+      const page = yield* asked(({ links }) => links.list(list))
+      expect(page.links).toEqual([linkOf("left")])
+    })
+  )
 })
 
 describePostgres("a create whose guard is in another database than its alias", () => {
@@ -257,6 +366,25 @@ describePostgres("a create whose guard is in another database than its alias", (
       expect(yield* begin(guarded, beginning(2, 0))).toEqual({ _tag: "Begun" })
       expect(yield* guarded.bindMany([bind(2)])).toEqual(["superseded"])
       expect(yield* begin(guarded, beginning(3))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+    })
+  )
+
+  it.scopedLive("has that answer also where the alias has come into its guard's database since", () =>
+    Effect.gen(function* () {
+      const node = yield* Effect.flatten(open)
+      const { databases, guarded } = node
+      yield* begin(guarded, beginning(1, 0))
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["bound"])
+      yield* databases[0]!.sql`UPDATE create_guards SET answer = NULL`
+      const there = { buckets: [bucketOf("there")], from: 1, to: 0 }
+      yield* moveBuckets(node, there, copied({ ...node, databases: [databases[1]!, databases[0]!] }))
+      yield* node.placement.read
+      expect(yield* begin(guarded, beginning(2, 0))).toEqual({ _tag: "Begun" })
+      expect(yield* guarded.bindMany([bind(2)])).toEqual(["superseded"])
+      expect(yield* begin(guarded, beginning(3))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+      yield* databases[1]!.sql`DELETE FROM links`
+      yield* moveBuckets(node, { ...there, from: 0, to: 1 })
+      yield* node.placement.read
     })
   )
 
@@ -299,11 +427,13 @@ describePostgres("a create whose guard is in another database than its alias", (
 
   it.scopedLive("leaves its guard open where its alias is taken", () =>
     Effect.gen(function* () {
-      const { guarded, links } = yield* Effect.flatten(open)
+      const { databases, guarded, links } = yield* Effect.flatten(open)
       yield* links.insertMany([{ ...linkOf("there"), createId: 7 }])
       yield* begin(guarded, beginning(1))
       expect(yield* guarded.bindMany([bind(1)])).toEqual(["taken"])
       expect(yield* begin(guarded, beginning(2))).toMatchObject({ _tag: "Running" })
+      // And no substitute.
+      expect(yield* databases[1]!.sql`SELECT name FROM create_guards`).toEqual([])
     })
   )
 })

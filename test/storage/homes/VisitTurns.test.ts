@@ -1,20 +1,32 @@
 import { expect, it } from "@effect/vitest"
-import { Deferred, Effect } from "effect"
+import { SqlClient } from "@effect/sql"
+import { Context, Deferred, Effect } from "effect"
 import { bucketOfSubject } from "../../../src/keys/Buckets.ts"
 import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
-import { severalDatabases } from "../../support/SeveralDatabases.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
+import { Unwritten, type VisitStore } from "../../../src/storage/visits/VisitStore.ts"
+import { moveBuckets, severalDatabases } from "../../support/SeveralDatabases.ts"
 
 const subjectIn = (database: number) =>
   Array.from({ length: 100 }, (_, number) => `usr_${number}`).find(
     (subject) => bucketOfSubject(subject) % 2 === database
   )!
 
+/** Another subject in the same database, in another bucket. */
+const besides = (one: string) =>
+  Array.from({ length: 100 }, (_, number) => `usr_${number}`).find((subject) => {
+    const [bucket, other] = [bucketOfSubject(one), bucketOfSubject(subject)]
+    return other !== bucket && other % 2 === bucket % 2
+  })!
+
+const hourOf = (subject: string) => ({ subject, hour: 1, nonBots: 1, bots: 0, values: [] })
+
 const batchOf = (writer: string, subject: string) => ({
   writer,
   sequence: 1,
   at: 0,
-  hours: [{ subject, hour: 1, nonBots: 1, bots: 0, values: [] }]
+  hours: [hourOf(subject)]
 })
 
 describePostgres("visits for a database that does not answer", () => {
@@ -32,6 +44,119 @@ describePostgres("visits for a database that does not answer", () => {
       yield* Deferred.await(isAsked)
       yield* visits.write(batchOf("b", subjectIn(0)))
       expect(yield* visits.totals([subjectIn(0)])).toEqual([{ nonBots: 1, bots: 0 }])
+    })
+  )
+
+  for (const isTaken of [true, false]) {
+    it.scopedLive(
+      `are counted once where the answer was lost, ${isTaken ? "the database had taken them" : "it had not taken them"}, and they have moved since`,
+      () =>
+        Effect.gen(function* () {
+          const node = yield* Effect.flatten(open)
+          const [first, second] = [node.databases[0]!, node.databases[1]!]
+          const subject = subjectIn(0)
+          const lost = new StorageError({
+            operation: "write",
+            applied: "unknown",
+            reason: "the answer was lost"
+          })
+          // In a transaction of its own, which is committed.
+          const write: (typeof VisitStore.Service)["write"] = (batch) =>
+            Effect.mapInputContext(
+              isTaken ? Effect.zipRight(first.visits.write(batch), lost) : lost,
+              (context: Context.Context<never>) =>
+                Context.omit(SqlClient.TransactionConnection)(context as never)
+            )
+          const { visits } = yield* LinkPorts.routed(
+            [{ ...first, visits: { ...first.visits, write } }, second],
+            node.placement
+          )
+          const batch = batchOf("a", subject)
+          expect(yield* Effect.flip(visits.write(batch))).toMatchObject({ applied: "unknown" })
+          yield* moveBuckets(
+            node,
+            { from: 0, to: 1, buckets: [bucketOfSubject(subject)] },
+            Effect.gen(function* () {
+              const rows = yield* first.sql<{
+                row: string
+              }>`SELECT to_jsonb(t)::text AS row FROM visit_periods t`
+              for (const { row } of rows) {
+                yield* second.sql`INSERT INTO visit_periods
+                  SELECT * FROM jsonb_populate_record(NULL::visit_periods, ${row}::jsonb)`
+              }
+            })
+          )
+          yield* node.placement.read
+          yield* Effect.retry(visits.write(batch), { times: 3 })
+          expect(yield* visits.totals([subject])).toEqual([{ nonBots: 1, bots: 0 }])
+        })
+    )
+  }
+})
+
+describePostgres("a batch of visits of which some are in a bucket that is being moved", () => {
+  const open = severalDatabases(2)
+  const moving = subjectIn(0)
+  const staying = besides(moving)
+  const batch = { ...batchOf("a", moving), hours: [moving, staying].map(hourOf) }
+  const move = { from: 0, to: 1, buckets: [bucketOfSubject(moving)] }
+  const once = { nonBots: 1, bots: 0 }
+
+  it.scopedLive("is written but for these, which it names, and wholly when the move has ended", () =>
+    Effect.gen(function* () {
+      const { databases, placement, store } = yield* Effect.flatten(open)
+      const first = databases[0]!
+      let isAway = true
+      const write: (typeof VisitStore.Service)["write"] = (batch) =>
+        isAway
+          ? new StorageError({ operation: "write", applied: "no", reason: "it is away" })
+          : first.visits.write(batch)
+      const { visits } = yield* LinkPorts.routed(
+        [{ ...first, visits: { ...first.visits, write } }, databases[1]!],
+        placement
+      )
+      const left = Effect.map(Effect.flip(visits.write(batch)), (error) => ({
+        applied: error.applied,
+        subjects: error instanceof Unwritten ? error.open.map(({ subject }) => subject).toSorted() : undefined
+      }))
+      expect(yield* left).toEqual({ applied: "no", subjects: [moving, staying].toSorted() })
+      isAway = false
+      yield* moveBuckets(
+        { databases, store },
+        move,
+        Effect.gen(function* () {
+          yield* placement.read
+          // It was divided before the bucket moved, and has to be divided again.
+          yield* Effect.flip(visits.write(batch))
+          for (const _ of ["once", "again"])
+            expect(yield* left).toEqual({ applied: "no", subjects: [moving] })
+          expect(yield* visits.totals([staying])).toEqual([once])
+        })
+      )
+      yield* placement.read
+      yield* visits.write(batch)
+      expect(yield* visits.totals([moving, staying])).toEqual([once, once])
+    })
+  )
+
+  it.scopedLive("waits for the end of the move where it may have been written before", () =>
+    Effect.gen(function* () {
+      const { databases, placement, store } = yield* Effect.flatten(open)
+      const first = databases[0]!
+      const asked: Array<number> = []
+      const write: (typeof VisitStore.Service)["write"] = ({ hours }) => {
+        asked.push(hours.length)
+        return new StorageError({ operation: "write", applied: "unknown", reason: "the answer was lost" })
+      }
+      const { visits } = yield* LinkPorts.routed(
+        [{ ...first, visits: { ...first.visits, write } }, databases[1]!],
+        placement
+      )
+      expect(yield* Effect.flip(visits.write(batch))).toMatchObject({ applied: "unknown", open: batch.hours })
+      yield* store.begin(move)
+      yield* placement.read
+      expect(yield* Effect.flip(visits.write(batch))).toMatchObject({ applied: "unknown", open: batch.hours })
+      expect(asked).toEqual([2])
     })
   )
 })

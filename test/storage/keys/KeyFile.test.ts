@@ -9,7 +9,7 @@ import { describe } from "vitest"
 import { count, fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import * as KeyFileDisk from "../../../src/storage/keys/KeyFileDisk.ts"
 import * as KeyFileMemory from "../../../src/sim/stores/KeyFileMemory.ts"
-import { keys, numbered } from "../../support/SomeKeys.ts"
+import { keys, numbered } from "../../support/samples/SomeKeys.ts"
 import { atOnce, forAll } from "../../support/Property.ts"
 import { temporaryFolder } from "../../support/Stores.ts"
 
@@ -115,85 +115,97 @@ describe("a key file on disk", () => {
     })
   )
 
-  it.scopedLive("gives no key twice and loses none that it said it has, whichever writes fail", () => {
-    const step = fc.record({
-      what: fc.constantFrom("append" as const, "take" as const, "open" as const),
-      /** Which of the writes, syncs and renames from now on fails; 9: hardly any. */
-      fails: fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 9, 9, 9)
-    })
-    return forAll(
-      fc.array(step, { maxLength: 25 }),
-      (steps) =>
-        Effect.gen(function* () {
-          const path = yield* newPath
-          let left = Number.POSITIVE_INFINITY
-          const faulty = <A>(operation: Effect.Effect<A, PlatformError>) =>
-            Effect.suspend(() =>
-              left-- === 0
-                ? new SystemError({
-                    module: "FileSystem",
-                    method: "write",
-                    reason: "Unknown",
-                    pathOrDescriptor: path
-                  })
-                : operation
-            )
-          const failing = Layer.effect(
-            FileSystem.FileSystem,
-            Effect.map(FileSystem.FileSystem, (fs) => ({
-              ...fs,
-              rename: (...args: Parameters<typeof fs.rename>) => faulty(fs.rename(...args)),
-              open: (...args: Parameters<typeof fs.open>) =>
-                Effect.map(
-                  fs.open(...args),
-                  (file) =>
-                    new Proxy(file, {
-                      get: (target, name: keyof FileSystem.File) => {
-                        if (name === "sync") return faulty(target.sync)
-                        if (name === "writeAll") return (bytes: Uint8Array) => faulty(target.writeAll(bytes))
-                        const value = target[name]
-                        return typeof value === "function" ? value.bind(target) : value
-                      }
+  it.scopedLive(
+    "gives no key twice, loses none that it said it has, and leaves no handle open, whichever writes fail",
+    () => {
+      const step = fc.record({
+        what: fc.constantFrom("append" as const, "take" as const, "open" as const),
+        /** Which of the writes, syncs and renames from now on fails; 9: hardly any. */
+        fails: fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 9, 9, 9)
+      })
+      return forAll(
+        fc.array(step, { maxLength: 25 }),
+        (steps) =>
+          Effect.gen(function* () {
+            const path = yield* newPath
+            let left = Number.POSITIVE_INFINITY
+            let handles = 0
+            const faulty = <A>(operation: Effect.Effect<A, PlatformError>) =>
+              Effect.suspend(() =>
+                left-- === 0
+                  ? new SystemError({
+                      module: "FileSystem",
+                      method: "write",
+                      reason: "Unknown",
+                      pathOrDescriptor: path
                     })
-                )
-            }))
-          ).pipe(Layer.provideMerge(NodeContext.layer))
-          const opened = Effect.gen(function* () {
-            const scope = yield* Scope.make()
-            const file = yield* KeyFileDisk.make(path, width, 1).pipe(
-              Scope.extend(scope),
-              Effect.provide(failing)
-            )
-            return { file, close: Scope.close(scope, Exit.void) }
-          })
-          let current = yield* opened
-          const [given, sure] = [new Array<string>(), new Array<string>()]
-          let passedOver = 0
-          for (const [index, { fails, what }] of steps.entries()) {
-            left = what === "open" ? Number.POSITIVE_INFINITY : fails
-            if (what === "open") {
-              yield* current.close
-              current = yield* opened
-            } else if (what === "append") {
-              const some = numbered(`${index}-`, 4)
-              const done = yield* Effect.either(current.file.append(fromStrings(some)))
-              if (done._tag === "Right") sure.push(...some)
-            } else {
-              const taken = yield* Effect.either(current.file.take(3))
-              if (taken._tag === "Right") given.push(...toStrings(taken.right))
-              else passedOver += 3
+                  : operation
+              )
+            const failing = Layer.effect(
+              FileSystem.FileSystem,
+              Effect.map(FileSystem.FileSystem, (fs) => ({
+                ...fs,
+                rename: (...args: Parameters<typeof fs.rename>) => faulty(fs.rename(...args)),
+                open: (...args: Parameters<typeof fs.open>) =>
+                  Effect.map(
+                    Effect.zipLeft(
+                      fs.open(...args),
+                      Effect.acquireRelease(
+                        Effect.sync(() => handles++),
+                        () => Effect.sync(() => handles--)
+                      )
+                    ),
+                    (file) =>
+                      new Proxy(file, {
+                        get: (target, name: keyof FileSystem.File) => {
+                          if (name === "sync") return faulty(target.sync)
+                          if (name === "writeAll")
+                            return (bytes: Uint8Array) => faulty(target.writeAll(bytes))
+                          const value = target[name]
+                          return typeof value === "function" ? value.bind(target) : value
+                        }
+                      })
+                  )
+              }))
+            ).pipe(Layer.provideMerge(NodeContext.layer))
+            const opened = Effect.gen(function* () {
+              const scope = yield* Scope.make()
+              const file = yield* KeyFileDisk.make(path, width, 1).pipe(
+                Scope.extend(scope),
+                Effect.provide(failing)
+              )
+              return { file, close: Scope.close(scope, Exit.void) }
+            })
+            let current = yield* opened
+            const [given, sure] = [new Array<string>(), new Array<string>()]
+            let passedOver = 0
+            for (const [index, { fails, what }] of steps.entries()) {
+              left = what === "open" ? Number.POSITIVE_INFINITY : fails
+              if (what === "open") {
+                yield* current.close
+                current = yield* opened
+              } else if (what === "append") {
+                const some = numbered(`${index}-`, 4)
+                const done = yield* Effect.either(current.file.append(fromStrings(some)))
+                if (done._tag === "Right") sure.push(...some)
+              } else {
+                const taken = yield* Effect.either(current.file.take(3))
+                if (taken._tag === "Right") given.push(...toStrings(taken.right))
+                else passedOver += 3
+              }
+              expect(handles).toBe(1)
             }
-          }
-          left = Number.POSITIVE_INFINITY
-          yield* current.close
-          current = yield* opened
-          given.push(...toStrings(yield* current.file.take(1_000)))
-          yield* current.close
-          expect(new Set(given).size).toBe(given.length)
-          const missing = sure.filter((key) => !given.includes(key))
-          expect(missing.length).toBeLessThanOrEqual(passedOver)
-        }).pipe(Effect.scoped),
-      { numRuns: 60 }
-    )
-  })
+            left = Number.POSITIVE_INFINITY
+            yield* current.close
+            current = yield* opened
+            given.push(...toStrings(yield* current.file.take(1_000)))
+            yield* current.close
+            expect(new Set(given).size).toBe(given.length)
+            const missing = sure.filter((key) => !given.includes(key))
+            expect(missing.length).toBeLessThanOrEqual(passedOver)
+          }).pipe(Effect.scoped),
+        { numRuns: 60 }
+      )
+    }
+  )
 })

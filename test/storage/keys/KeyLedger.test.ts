@@ -9,7 +9,7 @@ import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
 import * as KeyLedger from "../../../src/storage/keys/KeyLedger.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { onEveryDatabase } from "../../support/Stores.ts"
 
 onEveryDatabase((client) => {

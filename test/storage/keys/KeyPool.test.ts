@@ -6,7 +6,7 @@ import type { BatchName } from "../../../src/storage/keys/KeyPool.ts"
 import * as KeyPoolMemory from "../../../src/storage/keys/KeyPoolMemory.ts"
 import { exercised } from "../../support/services/Exercised.ts"
 import { keyPoolLaws } from "./KeyPoolLaws.ts"
-import { keys } from "../../support/SomeKeys.ts"
+import { keys } from "../../support/samples/SomeKeys.ts"
 import { forAll } from "../../support/Property.ts"
 
 const memory = (settleAfter: number) =>

@@ -5,7 +5,7 @@ import { count, fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import { drawId } from "../../../src/model/RandomId.ts"
 import { KeyPool, type PoolKind } from "../../../src/storage/keys/KeyPool.ts"
 import { Fenced } from "../../../src/storage/StorageError.ts"
-import { keys, numbered } from "../../support/SomeKeys.ts"
+import { keys, numbered } from "../../support/samples/SomeKeys.ts"
 import { atOnce } from "../../support/Property.ts"
 
 /**

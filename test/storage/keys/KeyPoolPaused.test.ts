@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as KeyPoolRedis from "../../../src/storage/keys/KeyPoolRedis.ts"
-import { describeRedis, freshRedis, serverUrl } from "../../support/services/Redis.ts"
+import { describeRedis, freshRedis, serverUrl } from "../../support/services/redis/Redis.ts"
 import { spawnChild } from "../../support/Child.ts"
 
 describeRedis("KeyPool on Redis", () => {
@@ -10,8 +10,9 @@ describeRedis("KeyPool on Redis", () => {
       const redis = yield* freshRedis()
       const former = yield* spawnChild("OwnShard", [yield* serverUrl, redis.namespace, "1"])
       yield* former.line("owns")
-      process.kill(former.pid, "SIGSTOP")
+      // Connected before: what the other one has sent it waits for no longer than a second.
       const pool = yield* KeyPoolRedis.make(redis)
+      process.kill(former.pid, "SIGSTOP")
       yield* pool.claim({ shard: 0, epoch: 2 })
       const level = yield* pool.level(0)
       process.kill(former.pid, "SIGCONT")

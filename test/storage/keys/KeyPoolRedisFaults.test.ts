@@ -1,14 +1,14 @@
 import { expect, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Logger, LogLevel, Schedule } from "effect"
+import { Duration, Effect, Fiber, Logger, LogLevel, Schedule } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import { poolKinds } from "../../../src/storage/keys/KeyPool.ts"
 import * as KeyPoolRedis from "../../../src/storage/keys/KeyPoolRedis.ts"
-import { administer, describeRedisProcess, ownProgram, parsed } from "../../support/services/Redis.ts"
+import { administer, describeRedisProcess, ownProgram, parsed } from "../../support/services/redis/Redis.ts"
 import { freePorts } from "../../support/FreePort.ts"
-import { makeRedisProcess } from "../../support/services/RedisProcess.ts"
-import { keys, numbered } from "../../support/SomeKeys.ts"
+import { makeRedisProcess } from "../../support/services/redis/RedisProcess.ts"
+import { keys, numbered } from "../../support/samples/SomeKeys.ts"
 
 const inMemory = ['save ""', "appendonly no"]
 const onDisk = ['save ""', "appendonly yes", "appendfsync always"]
@@ -40,11 +40,7 @@ const operations = (pool: Pool) => ({
 })
 
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const start = yield* Clock.currentTimeMillis
-    const value = yield* effect
-    return { value, took_ms: (yield* Clock.currentTimeMillis) - start }
-  })
+  Effect.map(Effect.timed(effect), ([took, value]) => ({ value, took_ms: Duration.toMillis(took) }))
 
 /** Every operation fails with a `StorageError`; gives what each says of having been applied. The slowest takes `limit_ms` at most. */
 const expectAllToFail = (pool: Pool, limit_ms: number) =>
@@ -75,9 +71,9 @@ describeRedisProcess("KeyPool on Redis, when the server is killed", () => {
       yield* server.kill
       // It may not have heard of the end yet.
       yield* Effect.exit(pool.level(0))
-      expect(yield* expectAllToFail(pool, 500)).toEqual(all("no"))
+      expect(yield* expectAllToFail(pool, 900)).toEqual(all("no"))
       yield* server.start
-      expect(yield* recovered(pool)).toBeLessThan(1_500)
+      expect(yield* recovered(pool)).toBeLessThan(4_500)
       expect(yield* pool.level(0)).toBe(0)
       expect((yield* pool.push(owner, batch(1))).level).toBe(10)
       expect(toStrings(yield* pool.lease(0, 10))).toEqual(numbered("b1-", 10))
@@ -109,7 +105,7 @@ describeRedisProcess("KeyPool on Redis, when the server is killed", () => {
       expect(error).toMatchObject({ operation: "KeyPool.lease", applied: "no" })
       expect(error.reason).toContain("ECONNREFUSED")
       yield* Effect.orDie(makeRedisProcess({ program, port: port!, config: inMemory }))
-      expect(yield* recovered(pool)).toBeLessThan(1_500)
+      expect(yield* recovered(pool)).toBeLessThan(4_500)
     })
   )
 })
@@ -120,11 +116,11 @@ describeRedisProcess("KeyPool on Redis, when the server hangs", () => {
       const { pool, server } = yield* serverAndPool()
       yield* pool.push(owner, batch(1))
       yield* server.pause
-      expect(yield* expectAllToFail(pool, 2_000)).toEqual(all("unknown"))
+      expect(yield* expectAllToFail(pool, 8_000)).toEqual(all("unknown"))
       // Nothing more is sent to a server that does not answer: it would run it later, when nobody waits for the keys.
-      for (let again = 0; again < 3; again++) expect(yield* expectAllToFail(pool, 500)).toEqual(all("no"))
+      for (let again = 0; again < 3; again++) expect(yield* expectAllToFail(pool, 900)).toEqual(all("no"))
       yield* server.resume
-      expect(yield* recovered(pool)).toBeLessThan(3_000)
+      expect(yield* recovered(pool)).toBeLessThan(4_500)
       // What had been sent before was run then: 10 keys, and 10 pushed and 3 put back, and 3 leased.
       expect(yield* pool.level(0)).toBe(20)
     })
@@ -257,7 +253,7 @@ describeRedisProcess("KeyPool on Redis, when the server refuses", () => {
 
 describeRedisProcess("KeyPool on Redis: connections", () => {
   const connected = (url: Parameters<typeof administer>[0]) =>
-    administer(url, async (redis) => String(await redis.client("LIST")).split("name=linkmint ").length - 2)
+    administer(url, async (redis) => String(await redis.client("LIST")).split("name=linkmint ").length - 1)
 
   it.scopedLive("has one for each shard, and none when its scope has closed", () =>
     Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { type PackedKeys, toStrings } from "../../../src/keys/PackedKeys.ts"
 import * as KeyPoolShard from "../../../src/storage/keys/KeyPoolShard.ts"
-import { numbered } from "../../support/SomeKeys.ts"
+import { numbered } from "../../support/samples/SomeKeys.ts"
 
 it.effect("puts back the keys of a lease that arrive after its caller was interrupted", () =>
   Effect.gen(function* () {

@@ -6,7 +6,7 @@ import type { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockFile from "../../../src/storage/keys/KeyStockFile.ts"
 import { Fenced, StorageError } from "../../../src/storage/StorageError.ts"
 import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
-import { keys, numbered } from "../../support/SomeKeys.ts"
+import { keys, numbered } from "../../support/samples/SomeKeys.ts"
 
 const shard = 5
 

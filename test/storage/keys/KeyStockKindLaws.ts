@@ -3,7 +3,7 @@ import { Effect, type Scope } from "effect"
 import { describe } from "vitest"
 import { count, fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { KeyStock, StockKind } from "../../../src/storage/keys/KeyStock.ts"
-import { keys, numbered } from "../../support/SomeKeys.ts"
+import { keys, numbered } from "../../support/samples/SomeKeys.ts"
 import { atOnce } from "../../support/Property.ts"
 import type { Open } from "../../support/Stores.ts"
 

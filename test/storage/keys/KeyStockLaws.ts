@@ -4,7 +4,7 @@ import { describe } from "vitest"
 import { count, fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import { Fenced } from "../../../src/storage/StorageError.ts"
-import { keys, keysRecorded, numbered } from "../../support/SomeKeys.ts"
+import { keys, keysRecorded, numbered } from "../../support/samples/SomeKeys.ts"
 import type { Open } from "../../support/Stores.ts"
 
 const shard = 5

@@ -1,5 +1,5 @@
-import { BucketPlacement } from "../../../src/storage/links/BucketPlacement.ts"
-import * as BucketPlacementSql from "../../../src/storage/links/BucketPlacementSql.ts"
+import { BucketPlacement } from "../../../src/storage/links/buckets/BucketPlacement.ts"
+import * as BucketPlacementSql from "../../../src/storage/links/buckets/BucketPlacementSql.ts"
 import * as BucketPlacementMemory from "../../../src/sim/stores/homes/BucketPlacementMemory.ts"
 import { onEveryBackend } from "../../support/Stores.ts"
 import { bucketPlacementLaws } from "./BucketPlacementLaws.ts"

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe } from "vitest"
 import { bucketCount } from "../../../src/keys/Buckets.ts"
-import type { BucketPlacement, Place } from "../../../src/storage/links/BucketPlacement.ts"
+import type { BucketPlacement, Place } from "../../../src/storage/links/buckets/BucketPlacement.ts"
 import { atOnce } from "../../support/Property.ts"
 import type { Open } from "../../support/Stores.ts"
 

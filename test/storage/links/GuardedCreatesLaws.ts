@@ -10,7 +10,7 @@ import {
   settle
 } from "../../../src/storage/links/GuardedCreates.ts"
 import type { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import type { Open } from "../../support/Stores.ts"
 
 /** The ports that a guarded create passes through, and how the store's time passes. */
@@ -282,7 +282,7 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
       })
     )
 
-    it.scopedLive("finds an owner's newest link of a URL that has not ended and has no extras", () =>
+    it.scopedLive("finds an owner's newest link of a URL that is live and has no extras", () =>
       Effect.gen(function* () {
         const { guarded: guards, links } = yield* opened
         const url = "https://example.com/"
@@ -293,6 +293,7 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
           of("newer", { createdAt: 1_800_000_000_000, expiresAt: 1_900_000_000_000 }),
           of("used", { createdAt: 1_850_000_000_000, maxVisits: 3, visitsLeft: 0 }),
           of("deleted", { createdAt: 1_860_000_000_000 }),
+          of("pending", { createdAt: 1_865_000_000_000, validSince: 2_000_000_000_000 }),
           of("extra", { createdAt: 1_870_000_000_000, extras: { forwardPath: true } }),
           of("theirs", { owner: "other" }),
           of("nobodys", { owner: null }),
@@ -301,6 +302,7 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
         yield* links.deleteMany([{ key: "deleted", at: 1 }])
         expect(yield* guards.findByUrl("me", url, 1_899_999_999_999)).toMatchObject({ key: "newer" })
         expect(yield* guards.findByUrl("me", url, 1_900_000_000_000)).toEqual(mine)
+        expect(yield* guards.findByUrl("me", url, 2_000_000_000_000)).toMatchObject({ key: "pending" })
         expect(yield* guards.findByUrl("nobody", url, 1)).toBeNull()
         yield* links.insertMany([{ ...mine, key: "newest~1", createdAt: mine.createdAt + 1_000_000 }])
         expect(yield* guards.findByUrl("me", url, 1_900_000_000_000)).toEqual(mine)

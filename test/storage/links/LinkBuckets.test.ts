@@ -8,8 +8,8 @@ import {
   bucketOfRankRow,
   bucketOfRow,
   bucketOfSubjectRow
-} from "../../../src/storage/links/LinkBucketsSql.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+} from "../../../src/storage/links/buckets/LinkBucketsSql.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { migratedDatabase, postgresAt } from "../../support/Stores.ts"
 
 const sqlOfNewDatabase = Effect.gen(function* () {

@@ -2,9 +2,9 @@ import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { describe } from "vitest"
-import { isInForce, layer, LinkEpoch } from "../../../src/storage/links/LinkEpoch.ts"
+import { isInForce, layer, LinkEpoch } from "../../../src/storage/links/buckets/LinkEpoch.ts"
 import { inTransaction } from "../../../src/storage/sql/SqlTransaction.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { migratedDatabase, onEveryDatabase, postgresAt } from "../../support/Stores.ts"
 
 /** Writes a link for a node that knows an epoch: gives whether it was written. */

@@ -13,8 +13,8 @@ import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { expiring, type LifetimeStores, linkLifetimeLaws, past, recycled } from "./LinkLifetimeLaws.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import {
   onEveryBackend,
   onEveryDatabase,

@@ -6,7 +6,7 @@ import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import type { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import type { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import type { Open } from "../../support/Stores.ts"
 
 /** The ports that a key passes through when its link ends, and how the store's time passes. */
@@ -110,9 +110,9 @@ export const linkLifetimeLaws = (open: Open<LifetimeStores>, databases = 1): voi
         const deletion = { key: "a", at: past, deleteId: 1 }
         yield* stores.links.insertMany([linkOf("a")])
         yield* stores.links.deleteMany([deletion])
-        yield* stores.pause("2 seconds")
+        yield* stores.pause("1 second")
         expect(yield* stores.links.deleteMany([deletion])).toEqual([true])
-        expect(yield* stores.lifetime.recycle({ quarantine_ms: 1_900, count: 10 })).toMatchObject([
+        expect(yield* stores.lifetime.recycle({ quarantine_ms: 900, count: 10 })).toMatchObject([
           { key: "a" }
         ])
       })

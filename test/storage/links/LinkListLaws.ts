@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
 import { describe } from "vitest"
 import type { LinkOrder, LinkQuery, LinkStore, Position } from "../../../src/storage/links/LinkStore.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { forAll } from "../../support/Property.ts"
 import type { Open } from "../../support/Stores.ts"
 

@@ -8,9 +8,9 @@ import * as LinkRemovalsSql from "../../../src/storage/links/LinkRemovalsSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { linkRemovalsLaws, type RemovalStores } from "./LinkRemovalsLaws.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import {
   migratedDatabase,
   onEveryBackend,

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { describe } from "vitest"
 import type { LinkRemovals } from "../../../src/storage/links/LinkRemovals.ts"
 import type { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import type { Open } from "../../support/Stores.ts"
 
 /** The links, and the deletion of those of owners who are gone. */

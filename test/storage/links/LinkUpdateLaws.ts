@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { describe } from "vitest"
 import type { ExtrasChange, Link, LinkChange, LinkExtras } from "../../../src/model/Link.ts"
 import { type LinkStore, type Update, updatesRemembered } from "../../../src/storage/links/LinkStore.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { atOnce } from "../../support/Property.ts"
 import type { Open } from "../../support/Stores.ts"
 
@@ -157,25 +157,27 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
       })
     )
 
-    it.scopedLive("counts what was visited of a former maxVisits, and leaves at least none", () =>
-      Effect.gen(function* () {
-        const { insertMany, updateMany } = yield* store
-        yield* insertMany([{ ...linkOf("k"), maxVisits: 10, visitsLeft: 7 }])
-        const left: Array<unknown> = []
-        for (const [index, maxVisits] of [12, 3, 2, 10, null, 5].entries()) {
-          const [row] = yield* updateMany([updateOf("k", index, { maxVisits })])
-          left.push([row?.maxVisits, row?.visitsLeft])
-        }
-        // Of 2 visits 2 count as used, and none where there was no bound.
-        expect(left).toEqual([
-          [12, 9],
-          [3, 0],
-          [2, 0],
-          [10, 8],
-          [null, null],
-          [5, 5]
-        ])
-      })
+    it.scopedLive(
+      "counts what was visited of a former maxVisits, also where that is more than a lower one allows",
+      () =>
+        Effect.gen(function* () {
+          const { insertMany, updateMany } = yield* store
+          yield* insertMany([{ ...linkOf("k"), maxVisits: 10, visitsLeft: 7 }])
+          const left: Array<unknown> = []
+          for (const [index, maxVisits] of [12, 3, 2, 10, null, 5].entries()) {
+            const [row] = yield* updateMany([updateOf("k", index, { maxVisits })])
+            left.push([row?.maxVisits, row?.visitsLeft])
+          }
+          // The 3 that were used stay used, and none are where there was no bound.
+          expect(left).toEqual([
+            [12, 9],
+            [3, 0],
+            [2, -1],
+            [10, 7],
+            [null, null],
+            [5, 5]
+          ])
+        })
     )
 
     it.scopedLive("never sets the time of the last change back", () =>

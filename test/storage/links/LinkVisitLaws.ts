@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { describe } from "vitest"
 import type { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import { takersRemembered } from "../../../src/storage/visits/VisitTakes.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { atOnce } from "../../support/Property.ts"
 import type { Open } from "../../support/Stores.ts"
 

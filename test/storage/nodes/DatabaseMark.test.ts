@@ -10,7 +10,7 @@ import * as KeyRangeStoreSql from "../../../src/storage/keys/KeyRangeStoreSql.ts
 import { KeyStock, type StockKind } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
 import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
-import { keys } from "../../support/SomeKeys.ts"
+import { keys } from "../../support/samples/SomeKeys.ts"
 import { atOnce } from "../../support/Property.ts"
 import { onEveryBackend } from "../../support/Stores.ts"
 

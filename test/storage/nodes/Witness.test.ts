@@ -8,7 +8,7 @@ import { among, nothing, Witness } from "../../../src/storage/nodes/Witness.ts"
 import * as WitnessFile from "../../../src/storage/nodes/WitnessFile.ts"
 import * as WitnessMemory from "../../../src/sim/stores/WitnessMemory.ts"
 import * as WitnessRedis from "../../../src/storage/nodes/WitnessRedis.ts"
-import { describeRedis, freshRedis } from "../../support/services/Redis.ts"
+import { describeRedis, freshRedis } from "../../support/services/redis/Redis.ts"
 import { temporaryFolder } from "../../support/Stores.ts"
 import { witnessLaws } from "./WitnessLaws.ts"
 

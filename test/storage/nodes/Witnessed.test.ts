@@ -12,7 +12,7 @@ import { nothing, Witness } from "../../../src/storage/nodes/Witness.ts"
 import * as Witnessed from "../../../src/storage/nodes/Witnessed.ts"
 import * as WitnessMemory from "../../../src/sim/stores/WitnessMemory.ts"
 import { ForgetfulDatabase } from "../../support/ForgetfulDatabase.ts"
-import { keys } from "../../support/SomeKeys.ts"
+import { keys } from "../../support/samples/SomeKeys.ts"
 
 const slot = { length: 7, range: 3 }
 const advance = (process: typeof Witnessed.Witnessed.Service, count = 10) =>

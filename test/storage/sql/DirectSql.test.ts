@@ -4,7 +4,7 @@ import { Deferred, Duration, Effect, Exit, Layer } from "effect"
 import { expect } from "vitest"
 import { direct, together } from "../../../src/storage/sql/DirectSql.ts"
 import { prepared } from "../../../src/storage/sql/SqlDialect.ts"
-import { describePostgres, freshDatabase } from "../../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../../support/services/postgres/Postgres.ts"
 import { emptyDatabases, postgresAt } from "../../support/Stores.ts"
 
 /** What a statement gave to a call, without a fiber of its own. */
@@ -96,11 +96,8 @@ describePostgres("statements of a turn", () => {
 })
 
 describePostgres("a statement without a fiber on PostgreSQL", () => {
-  const single = Layer.unwrapScoped(
-    Effect.map(freshDatabase, (url) =>
-      postgresAt(url, { maxConnections: 1, answerTimeout: Duration.millis(500) })
-    )
-  )
+  const single = (options: { readonly answerTimeout?: Duration.Duration } = {}) =>
+    Layer.unwrapScoped(Effect.map(freshDatabase, (url) => postgresAt(url, { maxConnections: 1, ...options })))
 
   it.scopedLive("has lists as arrays", () =>
     Effect.gen(function* () {
@@ -111,7 +108,7 @@ describePostgres("a statement without a fiber on PostgreSQL", () => {
         [1, 2, 3, 4, 5]
       ])
       expect(yield* exit).toEqual(names.map((name, index) => [name, String(index + 1)]))
-    }).pipe(Effect.provide(single))
+    }).pipe(Effect.provide(single()))
   )
 
   it.scopedLive("whose connection breaks may have been applied, and the next has another one", () =>
@@ -121,7 +118,7 @@ describePostgres("a statement without a fiber on PostgreSQL", () => {
         applied: "unknown"
       })
       expect(yield* sql`SELECT 1 AS one`).toEqual([{ one: 1 }])
-    }).pipe(Effect.provide(single))
+    }).pipe(Effect.provide(single()))
   )
 
   it.scopedLive(
@@ -135,7 +132,7 @@ describePostgres("a statement without a fiber on PostgreSQL", () => {
         expect(yield* failureOf(sql, "SELECT pg_sleep(60)")).toMatchObject({ applied: "unknown" })
         const after = yield* sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
         expect(after).not.toEqual(before)
-      }).pipe(Effect.provide(single))
+      }).pipe(Effect.provide(single({ answerTimeout: Duration.millis(500) })))
   )
 
   it.scopedLive("for which no connection can be had has done nothing", () =>

@@ -8,10 +8,10 @@ import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { makeCuttingProxy } from "../../support/CuttingProxy.ts"
-import { keys, keysRecorded, numbered } from "../../support/SomeKeys.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { keys, keysRecorded, numbered } from "../../support/samples/SomeKeys.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { migratedDatabase, onEveryDatabase, postgresAt } from "../../support/Stores.ts"
 
 /** Does something else instead of the first statement that contains `text`. */

@@ -5,7 +5,7 @@ import * as VisitStoreSpread from "../../../src/storage/homes/VisitStoreSpread.t
 import * as VisitMover from "../../../src/storage/visits/VisitMover.ts"
 import type { HourCount, VisitBatch, VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../../src/sim/stores/VisitStoreMemory.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { type SeveralDatabases, severalDatabases } from "../../support/SeveralDatabases.ts"
 
 type Store = typeof VisitStore.Service

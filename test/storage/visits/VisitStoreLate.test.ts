@@ -4,7 +4,7 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { hour_ms } from "../../../src/model/Visit.ts"
 import { type VisitBatch, VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../../../src/storage/visits/VisitStoreSql.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { migratedDatabase, postgresAt } from "../../support/Stores.ts"
 
 const day = 20_000 * 24

@@ -4,7 +4,7 @@ import * as DatabasePresence from "../../../src/storage/sql/postgres/DatabasePre
 import * as DatabaseServers from "../../../src/storage/sql/postgres/DatabaseServers.ts"
 import { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../../../src/storage/visits/VisitStoreSql.ts"
-import { describePostgres } from "../../support/services/Postgres.ts"
+import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { migratedDatabase, postgresAt } from "../../support/Stores.ts"
 
 describePostgres("the upkeep of visits on PostgreSQL", () => {

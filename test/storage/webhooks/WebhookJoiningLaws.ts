@@ -9,7 +9,7 @@ import {
 } from "../../../src/storage/webhooks/WebhookStore.ts"
 import type { WebhookMessage } from "../../../src/model/Webhook.ts"
 import type { Open } from "../../support/Stores.ts"
-import { addVerified, claimOf, webhookOf } from "../../support/SomeWebhooks.ts"
+import { addVerified, claimOf, webhookOf } from "../../support/samples/SomeWebhooks.ts"
 import { withUsers, type WebhookStores } from "./WebhookStores.ts"
 
 type Store = WebhookStore["Type"]

@@ -3,7 +3,7 @@ import { Clock, Effect, Schedule } from "effect"
 import { describe } from "vitest"
 import { adminKeyIdOf, type WebhookMessage } from "../../../src/model/Webhook.ts"
 import type { Open } from "../../support/Stores.ts"
-import { addVerified, challengeOf, claimOf, keyOf, webhookOf } from "../../support/SomeWebhooks.ts"
+import { addVerified, challengeOf, claimOf, keyOf, webhookOf } from "../../support/samples/SomeWebhooks.ts"
 import { withUsers, type WebhookStores } from "./WebhookStores.ts"
 
 const message = (id: string, owner = "usr_a"): WebhookMessage => ({
@@ -169,7 +169,7 @@ export const webhookLifeLaws = (title: string, open: Open<WebhookStores["Type"]>
     it.scopedLive("comes when the API key expires", () =>
       Effect.gen(function* () {
         const { accounts, webhooks } = yield* stores
-        const soon = (yield* Clock.currentTimeMillis) + 300
+        const soon = (yield* Clock.currentTimeMillis) + 2_000
         yield* accounts.addKey(keyOf("key_1", "usr_a", soon), 10)
         yield* addVerified(webhooks, webhookOf("a", { keyId: "key_1" }))
         yield* webhooks.offer([message("m")])

@@ -15,9 +15,9 @@ import { WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
 import * as WebhookMessages from "../../../src/webhooks/WebhookMessages.ts"
 import { linkWriteLaws } from "../links/LinkStoreLaws.ts"
-import { linkOf } from "../../support/SomeLinks.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { onEveryDatabase, onEverySqlBackend } from "../../support/Stores.ts"
-import { addVerified, claimOf, userOf, webhookOf } from "../../support/SomeWebhooks.ts"
+import { addVerified, claimOf, userOf, webhookOf } from "../../support/samples/SomeWebhooks.ts"
 
 const telling = WebhookMessages.make({
   link: ({ key, url }) => ({ key, url }),

@@ -16,7 +16,14 @@ import {
 import * as WebhookStoreMemory from "../../../src/sim/stores/WebhookStoreMemory.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
 import { onEveryBackend, onEveryDatabase } from "../../support/Stores.ts"
-import { addVerified, challengeOf, claimOf, keyOf, userOf, webhookOf } from "../../support/SomeWebhooks.ts"
+import {
+  addVerified,
+  challengeOf,
+  claimOf,
+  keyOf,
+  userOf,
+  webhookOf
+} from "../../support/samples/SomeWebhooks.ts"
 import { webhookJoiningLaws } from "./WebhookJoiningLaws.ts"
 import { webhookLifeLaws } from "./WebhookLifeLaws.ts"
 import { webhookStoreLaws } from "./WebhookStoreLaws.ts"

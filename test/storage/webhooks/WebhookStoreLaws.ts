@@ -4,7 +4,12 @@ import { describe } from "vitest"
 import { type Claim, pendingMax, type WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
 import type { WebhookMessage } from "../../../src/model/Webhook.ts"
 import type { Open } from "../../support/Stores.ts"
-import { addVerified, claimOf as claims, fresh, webhookOf as webhook } from "../../support/SomeWebhooks.ts"
+import {
+  addVerified,
+  claimOf as claims,
+  fresh,
+  webhookOf as webhook
+} from "../../support/samples/SomeWebhooks.ts"
 import { withUsers, type WebhookStores } from "./WebhookStores.ts"
 
 type Store = WebhookStore["Type"]
@@ -246,11 +251,11 @@ export const webhookStoreLaws = (title: string, openBoth: Open<WebhookStores["Ty
         yield* webhooks.offer([message("m"), message("n")])
         const [first, second] = yield* webhooks.claim(claims())
         const start = yield* Clock.currentTimeMillis
-        yield* webhooks.failed(first!, { ...failure, retryIn_ms: 300 })
+        yield* webhooks.failed(first!, { ...failure, retryIn_ms: 2_000 })
         yield* webhooks.failed(second!, { ...failure, retryIn_ms: 3_600_000 })
         expect(yield* webhooks.claim(claims())).toEqual([])
         expect(yield* claimed(webhooks)).toMatchObject([{ id: first!.id, attempt: 2, failures: 2 }])
-        expect((yield* Clock.currentTimeMillis) - start).toBeGreaterThanOrEqual(290)
+        expect((yield* Clock.currentTimeMillis) - start).toBeGreaterThanOrEqual(1_990)
         expect(yield* webhooks.claim(claims())).toEqual([])
       })
     )
@@ -290,7 +295,7 @@ export const webhookStoreLaws = (title: string, openBoth: Open<WebhookStores["Ty
         yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer(numbered(3))
         const [one] = yield* webhooks.claim(claims({ roomFor: () => 1 }))
-        yield* webhooks.failed(one!, { ...failure, pause_ms: 300 })
+        yield* webhooks.failed(one!, { ...failure, pause_ms: 2_000 })
         yield* webhooks.offer([message("new")])
         expect(yield* webhooks.claim(claims())).toEqual([])
         const [probe] = yield* claimed(webhooks)

@@ -8,7 +8,7 @@ import { WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../../src/sim/stores/WebhookStoreMemory.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
 import type { Open } from "../../support/Stores.ts"
-import { userOf } from "../../support/SomeWebhooks.ts"
+import { userOf } from "../../support/samples/SomeWebhooks.ts"
 
 /** Both stores. */
 export class WebhookStores extends Context.Tag("test/WebhookStores")<

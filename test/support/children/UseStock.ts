@@ -4,7 +4,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { Effect } from "effect"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
-import { numbered } from "../SomeKeys.ts"
+import { numbered } from "../samples/SomeKeys.ts"
 import { adopted, opened, type Place, taken } from "../StockPlaces.ts"
 
 const places = JSON.parse(process.argv[2]!) as ReadonlyArray<Place>

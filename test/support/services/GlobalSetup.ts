@@ -7,8 +7,8 @@ import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { type Backend, readExercised, summary } from "./Backends.ts"
 import { keep } from "./Keeper.ts"
-import { administer, startPostgres } from "./PostgresServer.ts"
-import { findProgram, startRedis } from "./RedisServer.ts"
+import { administer, startPostgres } from "./postgres/PostgresServer.ts"
+import { findProgram, startRedis } from "./redis/RedisServer.ts"
 import type { Availability } from "./Service.ts"
 
 declare module "vitest" {

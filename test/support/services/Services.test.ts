@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { inject } from "vitest"
-import { describePostgres, freshDatabase, layerFreshDatabase } from "./Postgres.ts"
+import { describePostgres, freshDatabase, layerFreshDatabase } from "./postgres/Postgres.ts"
 
 const server = inject("postgres")
 const version = server._tag === "Running" ? server.version : ""

@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache"
 import { DateTime } from "luxon"
 import { atMost } from "../../../fibers/LruCacheOptions.ts"
-import * as Iso8601 from "../../../model/Iso8601.ts"
 import { type Address, contains, type Network, parse as parseNetwork } from "../../../model/Network.ts"
 import {
   type Conditions,
@@ -140,12 +139,13 @@ const isInNetworks = (texts: ReadonlyArray<string>): Holds => {
 const compileConditions = (conditions: Conditions): ReadonlyArray<Holds> => {
   const { countries, devices, from, hours, languages, networks, os, query, until } = conditions
   const all: Array<Holds> = []
+  // As they are stored. `Iso8601.parseMoment` does not know the years before 0 and after 9999, which some links have from when these were not refused.
   if (from !== undefined) {
-    const first = Iso8601.parseMoment(from)!
+    const first = Date.parse(from)
     all.push(({ now }) => now >= first)
   }
   if (until !== undefined) {
-    const end = Iso8601.parseMoment(until)!
+    const end = Date.parse(until)
     all.push(({ now }) => now < end)
   }
   if (hours !== undefined) all.push(isWithinHours(hours))

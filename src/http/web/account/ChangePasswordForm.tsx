@@ -3,7 +3,7 @@ import * as Session from "../app/Session.ts"
 import { Check } from "../ui/Check.tsx"
 import { PasswordField, passwordHint } from "../ui/PasswordField.tsx"
 import { say } from "../ui/Toasts.tsx"
-import { useSending } from "../ui/useSending.ts"
+import { useSending } from "../ui/hooks/useSending.ts"
 import { words } from "./words.ts"
 
 /** Has who is signed in choose another password. */

@@ -4,7 +4,7 @@ import { settings } from "../app/Settings.ts"
 import { rich } from "../language/fill.tsx"
 import { Field } from "../ui/Field.tsx"
 import { PasswordField } from "../ui/PasswordField.tsx"
-import { useSending } from "../ui/useSending.ts"
+import { useSending } from "../ui/hooks/useSending.ts"
 import { words } from "./words.ts"
 
 /** Begins a session, then says so. */

@@ -7,7 +7,7 @@ import { settings } from "../app/Settings.ts"
 import { Field } from "../ui/Field.tsx"
 import { PasswordField, passwordHint } from "../ui/PasswordField.tsx"
 import { Empty } from "../ui/States.tsx"
-import { useSending } from "../ui/useSending.ts"
+import { useSending } from "../ui/hooks/useSending.ts"
 import { words } from "./words.ts"
 
 const SignUpForm = () => {

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import * as Session from "../app/Session.ts"
 import { PasswordField } from "../ui/PasswordField.tsx"
-import { useSending } from "../ui/useSending.ts"
+import { useSending } from "../ui/hooks/useSending.ts"
 import { words } from "./words.ts"
 
 interface ConfirmedOptions {

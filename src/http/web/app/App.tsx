@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks"
 import { Toasts } from "../ui/Toasts.tsx"
 import { Failure, Loading } from "../ui/States.tsx"
-import { useLoaded } from "../ui/useLoaded.ts"
+import { useLoaded } from "../ui/hooks/useLoaded.ts"
 import { rich } from "../language/fill.tsx"
 import { LanguageChoice } from "../language/LanguageChoice.tsx"
 import { frameWords } from "./words.ts"

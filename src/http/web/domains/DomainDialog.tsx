@@ -10,7 +10,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { tagsOf } from "../ui/tags.ts"
-import { useSending } from "../ui/useSending.ts"
+import { useSending } from "../ui/hooks/useSending.ts"
 import { targetNames, words } from "./words.ts"
 
 type TargetName = (typeof targetNames)[number]

@@ -1,7 +1,7 @@
 import * as Accounts from "../api/Accounts.ts"
 import { fill } from "../language/fill.tsx"
 import { formatMoment, formatNumber } from "../ui/format.ts"
-import { useLoaded } from "../ui/useLoaded.ts"
+import { useLoaded } from "../ui/hooks/useLoaded.ts"
 import { words } from "./words.ts"
 
 /** What is left of one's quotas, where one has any. */

@@ -4,7 +4,7 @@ import type { Domain } from "../api/Types.ts"
 import { ownHost } from "../app/Settings.ts"
 import { fill } from "../language/fill.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { useDebounced } from "../ui/useDebounced.ts"
+import { useDebounced } from "../ui/hooks/useDebounced.ts"
 import { words } from "./words.ts"
 
 const wait_ms = 300

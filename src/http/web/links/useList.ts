@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks"
 import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
-import { useEvery } from "../ui/useEvery.ts"
-import { usePages } from "../ui/usePages.ts"
+import { useEvery } from "../ui/hooks/useEvery.ts"
+import { usePages } from "../ui/hooks/usePages.ts"
 
 const pageLength = 25
 

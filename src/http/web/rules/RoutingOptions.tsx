@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import { words as extras } from "../extras/words.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Loading } from "../ui/States.tsx"
-import { useLoaded } from "../ui/useLoaded.ts"
+import { useLoaded } from "../ui/hooks/useLoaded.ts"
 import type { RoutingFieldsProps } from "./RoutingFields.tsx"
 
 const LoadedFields = (props: RoutingFieldsProps) => {

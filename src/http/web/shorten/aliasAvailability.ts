@@ -4,7 +4,7 @@ import { isReserved } from "../../links/ReservedAliases.ts"
 import { me } from "../app/Session.ts"
 import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
-import { useDebounced } from "../ui/useDebounced.ts"
+import { useDebounced } from "../ui/hooks/useDebounced.ts"
 
 /** What can be said of an alias before it is asked for. `unknown`: nothing; the create will tell. */
 export type Availability = "none" | "malformed" | "reserved" | "checking" | "free" | "taken" | "unknown"

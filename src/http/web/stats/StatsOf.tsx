@@ -7,7 +7,7 @@ import { formatDayOfUtc, formatNumber } from "../ui/format.ts"
 import { Check } from "../ui/Check.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
-import { useLoaded } from "../ui/useLoaded.ts"
+import { useLoaded } from "../ui/hooks/useLoaded.ts"
 import { Breakdowns } from "./Breakdowns.tsx"
 import {
   daysOf,

@@ -11,7 +11,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { PageButtons } from "../ui/PageButtons.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { fail, say } from "../ui/Toasts.tsx"
-import { usePages } from "../ui/usePages.ts"
+import { usePages } from "../ui/hooks/usePages.ts"
 import { words } from "./words.ts"
 
 interface LetterRowProps {

@@ -7,7 +7,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { Secret } from "../ui/Secret.tsx"
-import { useSending } from "../ui/useSending.ts"
+import { useSending } from "../ui/hooks/useSending.ts"
 import english from "../messages/en/webhooks.ts"
 import { words } from "./words.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { CarryingSteps } from "../../../storage/homes/LinkOutbox.ts"
-import type { BucketPlacement, Move } from "../../../storage/links/BucketPlacement.ts"
+import type { CarryingSteps, MessageSteps } from "../../../storage/homes/LinkOutbox.ts"
+import type { BucketPlacement, Move } from "../../../storage/links/buckets/BucketPlacement.ts"
 import type { Journal } from "../../Journal.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import { query, statement, transaction } from "../database/Transactions.ts"
@@ -44,6 +44,23 @@ export const placementOf = (
     end: (move) => ask("end", row(move), ({ end }) => end(move))
   }
 }
+
+/** How messages for webhooks leave a database; `queue`: how the control database takes them. */
+export const messagesOf = (
+  database: VirtualDatabase,
+  process: VirtualProcess,
+  queue: MessageSteps["queue"]
+): MessageSteps => ({
+  waiting: (count) =>
+    database.ask(process, "LinkCarrier.waiting", query, ({ outbox }) =>
+      Array.from(outbox.values()).slice(0, count)
+    ),
+  queue,
+  remove: (messages) =>
+    database.ask(process, "LinkCarrier.remove", statement(), ({ outbox }) =>
+      messages.forEach(({ id }) => outbox.delete(id))
+    )
+})
 
 /** How keys that are free again leave a database, and how they enter it. On their way they are in the carrier's memory. `isKept`: they do not leave it. */
 export const carryingOf = (

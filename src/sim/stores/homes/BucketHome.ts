@@ -3,7 +3,7 @@ import { bucketOf, bucketOfName, bucketOfSubject } from "../../../keys/Buckets.t
 import type { Link } from "../../../model/Link.ts"
 import type { GuardedCreates } from "../../../storage/links/GuardedCreates.ts"
 import type { LinkStore } from "../../../storage/links/LinkStore.ts"
-import type { Tenure } from "../../../storage/links/LinkTenure.ts"
+import type { Tenure } from "../../../storage/links/buckets/LinkTenure.ts"
 import { StorageError } from "../../../storage/StorageError.ts"
 import type { VisitStore } from "../../../storage/visits/VisitStore.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { bucketOf } from "../../../keys/Buckets.ts"
-import type { Move } from "../../../storage/links/BucketPlacement.ts"
+import type { Move } from "../../../storage/links/buckets/BucketPlacement.ts"
 import type { Step } from "../../../storage/links/moves/BucketMoveLog.ts"
 import { StorageError } from "../../../storage/StorageError.ts"
 import { fork } from "../../world/ProcessServices.ts"
@@ -19,6 +19,16 @@ export interface MoveDefects {
   readonly refusalsAreAnswers?: boolean
   /** Keys that are free again do not leave their database when they are carried. */
   readonly carriesTwice?: boolean
+  /** Only the control database is asked for a link of a URL. */
+  readonly looksInOne?: boolean
+  /** What is asked of all databases is not asked again where buckets have moved meanwhile. */
+  readonly gathersOnce?: boolean
+  /** Caches keep what they have when buckets come to another home. */
+  readonly keepsCached?: boolean
+  /** Nodes do not hear from databases that buckets have left. */
+  readonly epochsUnheard?: boolean
+  /** Messages for webhooks are deleted from their database before they are queued in the control database. */
+  readonly removesUnqueued?: boolean
   /** Nothing keeps nodes that have an old placement from writing: neither the epoch nor the source's barrier. */
   readonly isUnfenced?: boolean
   /** The buckets are switched over with what the target had when it was copied. */

@@ -6,7 +6,7 @@ import {
   canEnd,
   firstPlace,
   type Place
-} from "../../../storage/links/BucketPlacement.ts"
+} from "../../../storage/links/buckets/BucketPlacement.ts"
 
 /** The places of all buckets, and the epochs of databases by their number. */
 export interface Tables {

@@ -1,8 +1,8 @@
-import { Context, Effect, Schedule, type Scope } from "effect"
+import { Context, Effect, type Runtime, Schedule, type Scope } from "effect"
 import { bucketCount, bucketOf } from "../../../keys/Buckets.ts"
 import type { Link } from "../../../model/Link.ts"
 import { LinkCarrier } from "../../../storage/homes/LinkDatabaseList.ts"
-import { carryBy } from "../../../storage/homes/LinkOutbox.ts"
+import { carryBy, carryMessagesBy } from "../../../storage/homes/LinkOutbox.ts"
 import * as GuardedCreatesRouted from "../../../storage/homes/GuardedCreatesRouted.ts"
 import { changesOf, keysMax, placesOf } from "../../../storage/homes/LinkHomes.ts"
 import * as LinkLifetimeRouted from "../../../storage/homes/LinkLifetimeRouted.ts"
@@ -15,8 +15,10 @@ import { GuardedCreates } from "../../../storage/links/GuardedCreates.ts"
 import type { LinkInvalidationsService } from "../../../storage/links/LinkInvalidations.ts"
 import { LinkLifetime } from "../../../storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../../storage/links/LinkStore.ts"
-import { isRefused } from "../../../storage/links/LinkTenure.ts"
+import { isRefused } from "../../../storage/links/buckets/LinkTenure.ts"
+import type { StorageError } from "../../../storage/StorageError.ts"
 import { VisitStore } from "../../../storage/visits/VisitStore.ts"
+import { WebhookStore } from "../../../storage/webhooks/WebhookStore.ts"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import type { Journal } from "../../Journal.ts"
 import type { Mutation } from "../../mutants/Mutation.ts"
@@ -49,14 +51,16 @@ export class VirtualHomes {
   readonly databases: ReadonlyArray<VirtualDatabase>
   readonly #journal: Journal
   readonly #mutation: Mutation
+  readonly #haveUsers: boolean
 
-  /** The buckets are where `homeOf` says at first. */
+  /** `haveUsers`: whether messages for webhooks are carried. The buckets are where `homeOf` says at first. */
   constructor(
     databases: ReadonlyArray<VirtualDatabase>,
     journal: Journal,
     mutation: Mutation,
-    homeOf: (bucket: number) => number
+    { haveUsers, homeOf }: { readonly haveUsers: boolean; readonly homeOf: (bucket: number) => number }
   ) {
+    this.#haveUsers = haveUsers
     this.databases = databases
     this.#journal = journal
     this.#mutation = mutation
@@ -83,6 +87,52 @@ export class VirtualHomes {
     }
   }
 
+  #guardedOf(guarded: typeof GuardedCreates.Service, number: number): typeof GuardedCreates.Service {
+    const isUnasked = this.#mutation.moves?.looksInOne === true && number > 0
+    return isUnasked ? { ...guarded, findByUrl: () => Effect.succeed(null) } : guarded
+  }
+
+  #routerOf(
+    parts: ReadonlyArray<OneDatabase>,
+    placement: PlacementCache.PlacementCache,
+    runtime: Runtime.Runtime<never>
+  ): Router.Router<OneDatabase> {
+    const router = Router.make(parts, placement, runtime)
+    if (this.#mutation.moves?.gathersOnce !== true) return router
+    // It knows of no move that is under way.
+    const current = () => ({ ...placement.current(), leaving: new Set<number>() })
+    return { ...router, gather: Router.make(parts, { ...placement, current }, runtime).gather }
+  }
+
+  #changesOf(
+    news: ReadonlyArray<LinkInvalidationsService>,
+    placement: PlacementCache.PlacementCache
+  ): LinkInvalidationsService {
+    const { epochsUnheard, keepsCached } = this.#mutation.moves ?? {}
+    return changesOf(
+      epochsUnheard === true
+        ? news.map(({ awayFor, isFresh, subscribe }) => ({ awayFor, isFresh, subscribe }))
+        : news,
+      keepsCached === true ? { ...placement, whenMoved: () => Effect.void } : placement
+    )
+  }
+
+  /** Carries messages for webhooks from a further database to the queue. */
+  #carryMessages(
+    process: VirtualProcess
+  ): (database: VirtualDatabase) => Effect.Effect<boolean, StorageError> {
+    if (!this.#haveUsers) return () => Effect.succeed(false)
+    const { offer } = Context.get(this.control.userStores(process, this.#mutation), WebhookStore)
+    return (database) => {
+      const sound = Asks.messagesOf(database, process, offer)
+      return carryMessagesBy(
+        this.#mutation.moves?.removesUnqueued === true
+          ? { ...sound, queue: sound.remove, remove: sound.queue }
+          : sound
+      )
+    }
+  }
+
   /** What a process has in place of the stores of one database. It waits until the placement is known. */
   ports(process: VirtualProcess): Effect.Effect<HomePorts, never, Scope.Scope> {
     return Effect.gen(this, function* () {
@@ -101,22 +151,27 @@ export class VirtualHomes {
           sql: Statements.make(Asks.ofStatements(database, process)),
           isAway: () => news[number]!.awayFor(monotonicNow_ms(clock)) !== undefined,
           links: this.#linksOf(Context.get(stores, LinkStore)),
-          guarded: Context.get(stores, GuardedCreates),
+          guarded: this.#guardedOf(Context.get(stores, GuardedCreates), number),
           lifetime: Context.get(stores, LinkLifetime),
           visits: Context.get(stores, VisitStore)
         }
       })
-      const router = Router.make(parts, placement, yield* Effect.runtime<never>())
+      const router = this.#routerOf(parts, placement, yield* Effect.runtime<never>())
       const links = LinkStoreRouted.make(router)
       const visits = VisitStoreRouted.make(router)
       const { arrive } = Asks.carryingOf(control, process, this.#journal)
+      const carryMessages = this.#carryMessages(process)
+      const carryKeys = (database: VirtualDatabase) =>
+        carryBy(
+          { ...Asks.carryingOf(database, process, this.#journal, carriesTwice), arrive, lost: () => {} },
+          keysMax
+        )
       const carry = Effect.forEach(databases.slice(1), (database, index) =>
         parts[index + 1]!.isAway()
           ? Effect.succeed(false)
-          : carryBy(
-              { ...Asks.carryingOf(database, process, this.#journal, carriesTwice), arrive, lost: () => {} },
-              keysMax
-            ).pipe(Effect.orElseSucceed(() => false))
+          : Effect.zipWith(carryMessages(database), carryKeys(database), (one, other) => one || other).pipe(
+              Effect.orElseSucceed(() => false)
+            )
       ).pipe(Effect.map((more) => more.some(Boolean)))
       const stores = control.stores(process).pipe(
         Context.add(LinkStore, links),
@@ -129,7 +184,7 @@ export class VirtualHomes {
         Context.add(LinkPlaces, placesOf(parts, placement)),
         Context.add(LinkCarrier, { carry })
       )
-      return { stores, changes: changesOf(news, placement) }
+      return { stores, changes: this.#changesOf(news, placement) }
     })
   }
 }

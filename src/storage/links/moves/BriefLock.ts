@@ -23,13 +23,16 @@ const isLocked = (error: SqlError) =>
 const waitFor = (sql: SqlClient.SqlClient, patience_ms: number) =>
   sql`SELECT set_config('lock_timeout', ${`${patience_ms}ms`}, true)`
 
-/** Who has had a lock on a table for the longest time. */
+/** Who has a lock on a table: whoever maintains it before those who write it, and these before those who only read it, since each is in the way of more. Of these, who has had it for the longest time. */
 const holderOf = (sql: SqlClient.SqlClient, table: string) =>
   sql<{ readonly holder: string }>`
     SELECT format('%s, process %s of PostgreSQL, since %s: %s', coalesce(nullif(application_name, ''), backend_type), pid,
                   xact_start, left(query, 200)) AS holder
     FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE relation = ${table}::regclass AND granted AND pid <> pg_backend_pid() ORDER BY xact_start LIMIT 1`.pipe(
+    WHERE relation = ${table}::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND granted AND pid <> pg_backend_pid()
+    ORDER BY CASE WHEN mode IN ('AccessShareLock', 'RowShareLock') THEN 2 WHEN mode = 'RowExclusiveLock' THEN 1 ELSE 0 END, xact_start
+    LIMIT 1`.pipe(
     Effect.map(([row]) => row?.holder),
     Effect.orElseSucceed(() => undefined)
   )

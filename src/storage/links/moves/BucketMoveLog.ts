@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Data, Effect, Schedule } from "effect"
 import { databaseNow } from "../../sql/SqlDialect.ts"
-import type { Move } from "../BucketPlacement.ts"
+import type { Move } from "../buckets/BucketPlacement.ts"
 
 /**
  * The steps of a move, in order; each can be done again.

@@ -1,17 +1,19 @@
 import { SqlClient } from "@effect/sql"
 import { Array as Arrays, Data, Duration, Effect, type Redacted, Schedule, type Scope } from "effect"
 import { monotonic_ms } from "../../../time/MonotonicTime.ts"
+import { inTransaction } from "../../sql/SqlTransaction.ts"
 import { knowingFewer } from "../../sql/postgres/DatabasePresence.ts"
 import { aligned, NotNow, soon, withoutUpkeep } from "../../visits/VisitUpkeepPause.ts"
-import type { Move, Placement } from "../BucketPlacement.ts"
-import * as BucketPlacementSql from "../BucketPlacementSql.ts"
-import * as LinkEpoch from "../LinkEpoch.ts"
-import { writersGone } from "../LinkWriters.ts"
+import type { Move, Placement } from "../buckets/BucketPlacement.ts"
+import * as BucketPlacementSql from "../buckets/BucketPlacementSql.ts"
+import * as LinkEpoch from "../buckets/LinkEpoch.ts"
+import { writersGone } from "../buckets/LinkWriters.ts"
 import * as BucketBarrier from "./BucketBarrier.ts"
 import * as BucketFrees from "./BucketFrees.ts"
 import * as BucketMoveLog from "./BucketMoveLog.ts"
 import * as BucketReplication from "./BucketReplication.ts"
 import * as BucketRows from "./BucketRows.ts"
+import { recall } from "./ForgottenMoves.ts"
 import { missing } from "./MovePreconditions.ts"
 import { movedTables, writersTables } from "./MovedTables.ts"
 
@@ -257,7 +259,7 @@ export const make = <E = never>(
       })
 
     /** The target becomes the home of the buckets. */
-    const switchOver = (move: BucketMoveLog.LoggedMove, { barriers, frees, to }: Parts) =>
+    const switchOver = (move: BucketMoveLog.LoggedMove, { barriers, frees, from, to }: Parts) =>
       Effect.gen(function* () {
         const lowered = ([grain, hour]: readonly [number, number]) => to`
           UPDATE visit_rolled SET hour = ${hour}, seen_hour = ${hour}, seen_subject = '' WHERE grain = ${grain} AND hour > ${hour}`
@@ -271,11 +273,24 @@ export const make = <E = never>(
         )
         // Hours of the links that have arrived may not have been ranked where they come from.
         yield* to`UPDATE visit_ranked SET hour = ${move.rolled.day}, subject = '' WHERE grain = 0 AND hour > ${move.rolled.day}`
-        yield* to`UPDATE url_indexed_owners SET filled = false, seen_at = NULL, seen_key = NULL`
+        // Keys of links that have arrived may have been given to others in a time that the source has forgotten.
+        const forgotten = yield* from`SELECT * FROM database_regressions`
+        if (forgotten.length > 0) {
+          yield* inTransaction(
+            to,
+            // Waits for those that free keys by what they have read before.
+            Effect.zipRight(
+              to`SELECT id FROM database_mark FOR UPDATE`,
+              to`INSERT INTO database_regressions ${to.insert(forgotten)} ON CONFLICT DO NOTHING`
+            )
+          )
+        }
         yield* frees.allMoved
         yield* at("the target is prepared to be home")
         yield* barriers.to.set(false)
         yield* at("the target's barrier is open")
+        // Not before that: who fills in hashes would pass over what has arrived, and be done with it.
+        yield* to`UPDATE url_indexed_owners SET filled = false, seen_at = NULL, seen_key = NULL`
         if (!(yield* placement.end(move))) {
           return yield* new MoveStopped({
             message: `Move ${move.id} could not end: another one has changed the placement.`
@@ -370,7 +385,8 @@ export const make = <E = never>(
           yield* copy(parts)
           yield* next("compare")
         }
-        if (move.step === "compare") {
+        // Once more where another run had come to the fence: a target that has lost commits since gets no row again.
+        if (move.step === "compare" || (move.step === "fence" && !isBegun(yield* placement.read, move))) {
           yield* compare(parts)
           yield* next("fence")
         }
@@ -432,12 +448,17 @@ export const make = <E = never>(
         return move
       })
 
+    /** See `ForgottenMoves`. */
+    const recalled = Effect.fnUntraced(function* (move: Move | undefined) {
+      const problem = yield* recall(databases, move)
+      if (problem !== undefined) return yield* new MoveRefused({ message: problem })
+    })
+
     /** The move that a former run has begun and not finished, if there is one. */
-    const unfinished = log.unfinished
+    const unfinished = Effect.tap(log.unfinished, recalled)
 
     return {
       placement: placement.read,
-      unfinished,
 
       /** Goes on with the move that is not finished; `undefined` where there is none. */
       resume: Effect.gen(function* () {
@@ -454,7 +475,7 @@ export const make = <E = never>(
       /** Moves buckets, unless something is missing, or another move is not finished. */
       move: (wanted: Move) =>
         Effect.gen(function* () {
-          const other = yield* unfinished
+          const other = yield* log.unfinished
           if (other !== undefined) {
             return yield* new MoveRefused({ message: `Move ${other.id} is not finished. Finish it first.` })
           }
@@ -483,6 +504,7 @@ export const make = <E = never>(
             (problem) => problem !== undefined
           )
           if (problems.length > 0) return yield* new MoveRefused({ message: problems.join("\n") })
+          yield* recalled(undefined)
           return yield* finish(yield* log.begin(wanted))
         }),
 

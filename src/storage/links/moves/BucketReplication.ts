@@ -74,8 +74,9 @@ export const make = (
     Effect.gen(function* () {
       if ((yield* subscription) !== undefined) return
       const slot = yield* slotName
+      // Commits are on the disk, and on a synchronous standby, before they are seen: what the mover has seen there must not be lost.
       yield* to`CREATE SUBSCRIPTION ${to.literal(name)} CONNECTION ${to.literal(connectionTo(url))} PUBLICATION ${to.literal(name)}
-                WITH (create_slot = false, slot_name = ${to.literal(`'${slot}'`)}, copy_data = true)`
+                WITH (create_slot = false, slot_name = ${to.literal(`'${slot}'`)}, copy_data = true, synchronous_commit = 'on')`
     })
 
   const copied: Effect.Effect<Copied, SqlError> = Effect.gen(function* () {

@@ -1,5 +1,10 @@
 import { dayHours, isLinkSubject, linkOfSubject, shortestKept_days } from "../../../model/Visit.ts"
-import { bucketOfGuardRow, bucketOfRankRow, bucketOfRow, bucketOfSubjectRow } from "../LinkBucketsSql.ts"
+import {
+  bucketOfGuardRow,
+  bucketOfRankRow,
+  bucketOfRow,
+  bucketOfSubjectRow
+} from "../buckets/LinkBucketsSql.ts"
 
 /** A table whose rows move with their bucket. */
 export interface MovedTable {

@@ -27,6 +27,7 @@ const nothing = () => {}
 /** What the heartbeats of a kept session show of the database. */
 export class Heartbeats {
   #answered = Number.NEGATIVE_INFINITY
+  #watched = 0
   #failures = 0
   #isReliedOn = false
   #sooner = nothing
@@ -36,15 +37,26 @@ export class Heartbeats {
     this.#idleBeatEvery_ms = idleEvery_ms
   }
 
-  /** The primary has answered a heartbeat that was sent at `asked`, of `monotonicNow_ms`. */
-  answered(asked: number) {
+  /** The primary has answered a heartbeat that was sent at `asked`, of `monotonicNow_ms`; `watched`: with this number, where it is asked for one. */
+  answered(asked: number, watched = 0) {
     this.#answered = asked
+    this.#watched = watched
     this.#failures = 0
   }
 
   /** The session is over, or could not be made. */
   failed() {
     this.#failures++
+  }
+
+  /** The primary has answered that it makes no such session, as another process has its place: it is not away. */
+  refused() {
+    this.#failures = 0
+  }
+
+  /** The number that the last answered heartbeat came back with (`PersistentSession`); 0 without any. */
+  get watched(): number {
+    return this.#watched
   }
 
   /** Whether one was answered that was sent less than {@link freshFor_ms} before `now`. The caller relies on the session: the next heartbeat is due sooner. */
@@ -84,6 +96,8 @@ export interface PersistentSession<E> {
   readonly begin: (session: Session) => Effect.Effect<void, E | SessionLost>
   /** Called with each heartbeat. */
   readonly heartbeats: Heartbeats
+  /** A number that each heartbeat asks for as well, as an expression of SQL. */
+  readonly watched?: string
 }
 
 /** A kept session at work. */
@@ -100,7 +114,7 @@ export interface Session {
  */
 export const run = <E>(
   servers: DatabaseServersService,
-  { answerMax, applicationName, begin, heartbeats }: PersistentSession<E>
+  { answerMax, applicationName, begin, heartbeats, watched = "0" }: PersistentSession<E>
 ): Effect.Effect<never, E | SessionLost> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -129,17 +143,21 @@ export const run = <E>(
             if (payload !== undefined) told(payload)
           })
       }
-      /** Gives when it was asked. */
+      /** Gives when it was asked, and what is watched. */
       const look = Effect.gen(function* () {
         const asked = monotonicNow_ms(clock)
-        const [row] = yield* session.ask<{ readonly standby: boolean; readonly now_ms: number }>(
-          "SELECT pg_is_in_recovery() AS standby, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms"
+        const [row] = yield* session.ask<{
+          readonly standby: boolean
+          readonly now_ms: number
+          readonly watched: number
+        }>(
+          `SELECT pg_is_in_recovery() AS standby, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms, (${watched})::float8 AS watched`
         )
         if (row?.standby !== false) return yield* new SessionLost({ cause: "the server is a standby" })
         yield* heard(row.now_ms, asked)
-        return asked
+        return { asked, watched: row.watched }
       })
-      const heartbeat = Effect.map(look, (asked) => heartbeats.answered(asked))
+      const heartbeat = Effect.map(look, ({ asked, watched }) => heartbeats.answered(asked, watched))
       const pause = Effect.async<void>((resume) => {
         const period_ms = heartbeats.pause_ms(() => {
           timer.unsafeInterruptAsFork(FiberId.none)
@@ -159,7 +177,11 @@ export const run = <E>(
       )
       return yield* Effect.raceFirst(beating, ended)
     })
-  ).pipe(Effect.tapError(() => Effect.sync(() => heartbeats.failed())))
+  ).pipe(
+    Effect.tapError((error) =>
+      Effect.sync(() => (error instanceof SessionLost ? heartbeats.failed() : heartbeats.refused()))
+    )
+  )
 
 const connected = (
   servers: DatabaseServersService,

@@ -60,18 +60,23 @@ export const reasonOf = (cause: unknown): string => {
 /** SQLSTATEs that say that this server is no primary any more, goes away, or has lost us: read-only, shut down, and errors of the connection. */
 export const gone = /^(25006|57P0[123]|08)/
 
-/** Statements that are prepared, at most: each connection keeps them all. */
-const preparedMax = 100
+/** Statements of a kind that are prepared, at most: each connection keeps them all. */
+const preparedMax = 40
 
-/** Their names by their texts, the same on all connections. */
+/** Their names by their texts, the same on all connections; and how many there are of each kind. */
 const preparedNames = new Map<string, string>()
+const preparedOf = new Map<string, number>()
 
-/** The name under which a statement is prepared, if it asks for that ({@link preparedMark}) and there is room. */
+/** The name under which a statement is prepared, if it asks for that (`prepared`) and there is room for one more of its kind. */
 export const preparedName = (text: string): string | undefined => {
   if (!text.startsWith(preparedMark)) return undefined
   const known = preparedNames.get(text)
-  if (known !== undefined || preparedNames.size === preparedMax) return known
+  if (known !== undefined) return known
+  const kind = text.slice(0, text.indexOf("*/"))
+  const count = preparedOf.get(kind) ?? 0
+  if (count === preparedMax) return undefined
   const name = `linkmint_${preparedNames.size + 1}`
+  preparedOf.set(kind, count + 1)
   preparedNames.set(text, name)
   return name
 }

@@ -75,7 +75,10 @@ describe("a condition", () => {
     ["of an address", { networks: ["2001:db8::1"] }, { address: "2001:db8::1" }, { address: "2001:db8::2" }],
     ["of the other family", { networks: ["::/0"] }, { address: "2001:db8::2" }, { address: "192.0.2.9" }],
     ["that begins", { from: "2027-03-03T12:00:00.000Z" }, { now }, { now: now - 1 }],
-    ["that ends", { until: "2027-03-03T12:00:00.000Z" }, { now: now - 1 }, { now }]
+    ["that ends", { until: "2027-03-03T12:00:00.000Z" }, { now: now - 1 }, { now }],
+    // Links of before moments were bounded have these.
+    ["of an early year", { from: "-000001-12-31T19:00:00.000Z" }, { now }, { now: Date.UTC(-2, 0) }],
+    ["of a late year", { until: "+010000-01-01T04:59:59.000Z" }, { now }, { now: Date.UTC(10_001, 0) }]
   ]
   for (const [name, when, yes, no] of cases) {
     it(`${name} holds where it says so, and nowhere else`, () => {

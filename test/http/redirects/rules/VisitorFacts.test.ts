@@ -6,7 +6,7 @@ import * as VisitorFacts from "../../../../src/http/redirects/rules/VisitorFacts
 import { osNames } from "../../../../src/model/RuleBounds.ts"
 import { hour_ms } from "../../../../src/model/Visit.ts"
 import { OS_MAP } from "bowser"
-import { firefox } from "../../../support/SomeVisits.ts"
+import { firefox } from "../../../support/samples/SomeVisits.ts"
 import { testHash } from "../../../support/TestHash.ts"
 
 const factsOf = VisitorFacts.makeWith({

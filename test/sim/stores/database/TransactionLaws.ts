@@ -26,7 +26,14 @@ export interface Scheduled {
   readonly rows: Effect.Effect<{ readonly a: number; readonly b: number }>
   /** Time passes in which no client does anything. */
   readonly idle: (for_ms: number) => Effect.Effect<void>
+  /** Whether its time is that of a machine on which others work, too. */
+  readonly isReal: boolean
+  /** Whether something was held up by half a second or more, so that what takes that long may have come in another order. */
+  readonly hasStalled: Effect.Effect<boolean>
 }
+
+/** How often a schedule begins on a machine that holds it up. */
+const attemptsMax = 5
 
 /** What two clients of a database see of each other, statement by statement; bounds of sessions are those of a node's stores. */
 export const transactionLaws = (title: string, open: Effect.Effect<Scheduled, never, Scope.Scope>): void => {
@@ -39,9 +46,19 @@ export const transactionLaws = (title: string, open: Effect.Effect<Scheduled, ne
       () =>
         Effect.gen(function* () {
           const database = yield* open
-          yield* run(yield* database.session, yield* database.session, database)
-        }),
-      60_000
+          yield* run(yield* database.session, yield* database.session, database).pipe(
+            Effect.catchAllCause((cause) =>
+              Effect.flatMap(database.hasStalled, (hasStalled) =>
+                hasStalled ? Effect.fail(cause) : Effect.failCause(cause)
+              )
+            )
+          )
+        }).pipe(
+          Effect.scoped,
+          Effect.retry({ times: attemptsMax - 1 }),
+          Effect.catchAll((cause) => Effect.failCause(cause))
+        ),
+      120_000
     )
 
   describe(title, () => {
@@ -81,12 +98,14 @@ export const transactionLaws = (title: string, open: Effect.Effect<Scheduled, ne
       })
     )
 
-    schedule("ends one of two transactions that wait for each other", (one, other, { rows }) =>
+    schedule("ends one of two transactions that wait for each other", (one, other, { isReal, rows }) =>
       Effect.gen(function* () {
         expect(yield* one.raise("a")).toBe("done")
         expect(yield* other.raise("b")).toBe("done")
         expect(yield* one.raise("b")).toBe("waits")
-        expect(yield* other.raise("a")).toBe("waits")
+        // PostgreSQL looks for such two after a second: nobody may have looked before.
+        const seen = yield* other.raise("a")
+        if (!isReal) expect(seen).toBe("waits")
         // PostgreSQL does not promise which.
         const outcomes = [yield* one.outcome, yield* other.outcome]
         expect(outcomes.toSorted()).toEqual(["40P01", "done"])

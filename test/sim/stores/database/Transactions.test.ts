@@ -1,11 +1,12 @@
 // One suite of schedules for PostgreSQL and for its model in the simulation.
 
 import { Duration, Effect } from "effect"
+import { setTimeout } from "node:timers/promises"
 import { Client } from "pg"
 import { connections } from "../../../../src/storage/sql/postgres/PostgresClient.ts"
 import { boundsFor } from "../../../../src/storage/sql/postgres/PrimaryClient.ts"
 import { type Backend, type Command, type Reply } from "../../../../src/sim/stores/database/Backend.ts"
-import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
 import { littleWorld } from "../VirtualStores.ts"
 import { type Outcome, type Scheduled, transactionLaws } from "./TransactionLaws.ts"
 
@@ -21,6 +22,8 @@ const inSimulation = Effect.map(littleWorld(), (little): Scheduled => {
   return {
     rows: Effect.sync(() => ({ ...values })),
     idle: (for_ms) => Effect.sync(() => little.pass(for_ms)),
+    isReal: false,
+    hasStalled: Effect.succeed(false),
     session: Effect.sync(() => {
       let isLost = false
       let answered: Outcome | undefined
@@ -71,7 +74,28 @@ const settings = (() => {
   }
 })()
 
+/** What takes longer than this on PostgreSQL, and does not wait for a lock, was held up. */
+const heldUp_ms = 500
+
+/** Says whether this process, or what it waited for, was held up since it was made. */
+const stalls = Effect.gen(function* () {
+  let has = false
+  /** Notes how long something took that takes `expected_ms` otherwise. */
+  const prompt = async <A>(work: () => Promise<A>, expected_ms = 0): Promise<A> => {
+    const start_ms = performance.now()
+    const value = await work()
+    if (performance.now() - start_ms > expected_ms + heldUp_ms) has = true
+    return value
+  }
+  const tick_ms = 50
+  yield* Effect.forkScoped(
+    Effect.forever(Effect.promise(() => prompt(() => setTimeout(tick_ms, undefined), tick_ms)))
+  )
+  return { prompt, hasStalled: Effect.sync(() => has) }
+})
+
 const inPostgres = Effect.gen(function* () {
+  const { hasStalled, prompt } = yield* stalls
   const url = yield* freshDatabase
   const connect = Effect.acquireRelease(
     Effect.promise(async () => {
@@ -103,7 +127,10 @@ const inPostgres = Effect.gen(function* () {
       return rows[0]!
     }),
     // PostgreSQL's own clock measures the time.
-    idle: (for_ms) => Effect.promise(() => observer.query("SELECT pg_sleep($1)", [for_ms / 1_000])),
+    idle: (for_ms) =>
+      Effect.promise(() => prompt(() => observer.query("SELECT pg_sleep($1)", [for_ms / 1_000]), for_ms)),
+    isReal: true,
+    hasStalled,
     session: Effect.promise(async () => {
       const client = clients[given++]!
       const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")
@@ -129,17 +156,19 @@ const inPostgres = Effect.gen(function* () {
       return {
         raise: (row) =>
           Effect.promise(async () => {
-            if (!isBegun) await client.query("BEGIN")
-            isBegun = true
-            return ask(`UPDATE r SET n = n + 1 WHERE name = '${row}'`)
+            return prompt(async () => {
+              if (!isBegun) await client.query("BEGIN")
+              isBegun = true
+              return ask(`UPDATE r SET n = n + 1 WHERE name = '${row}'`)
+            })
           }),
         look: Effect.promise(async () => {
           const waits = isWaiting(pid).then((waits): Outcome | undefined => (waits ? "waits" : undefined))
           return (await waits) ?? last
         }),
         outcome: Effect.promise(() => last),
-        commit: Effect.promise(() => ask("COMMIT")),
-        rollback: Effect.promise(() => ask("ROLLBACK")),
+        commit: Effect.promise(() => prompt(() => ask("COMMIT"))),
+        rollback: Effect.promise(() => prompt(() => ask("ROLLBACK"))),
         vanish: Effect.sync(() =>
           (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
         )

@@ -2,12 +2,19 @@ import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Clock, Context, Data, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Scope } from "effect"
 import { describe } from "vitest"
-import { bucketOf } from "../../../../src/keys/Buckets.ts"
+import { bucketOf, bucketOfName } from "../../../../src/keys/Buckets.ts"
 import { hourOf, shortestKept_days } from "../../../../src/model/Visit.ts"
 import { movePlaces as simulated } from "../../../../src/sim/stores/homes/BucketMoves.ts"
+import { LinkDatabaseList } from "../../../../src/storage/homes/LinkDatabaseList.ts"
+import * as KeyLedger from "../../../../src/storage/keys/KeyLedger.ts"
+import * as KeyStockSql from "../../../../src/storage/keys/KeyStockSql.ts"
+import * as LinkLifetimeSql from "../../../../src/storage/links/LinkLifetimeSql.ts"
+import { GuardedCreates } from "../../../../src/storage/links/GuardedCreates.ts"
+import * as GuardedCreatesSql from "../../../../src/storage/links/GuardedCreatesSql.ts"
+import * as LinkStoreSql from "../../../../src/storage/links/LinkStoreSql.ts"
 import * as LinksByUrlSql from "../../../../src/storage/links/LinksByUrlSql.ts"
-import { bucketOfRow } from "../../../../src/storage/links/LinkBucketsSql.ts"
-import { isAtHome } from "../../../../src/storage/links/LinkTenure.ts"
+import { bucketOfRow } from "../../../../src/storage/links/buckets/LinkBucketsSql.ts"
+import { isAtHome, LinkTenure } from "../../../../src/storage/links/buckets/LinkTenure.ts"
 import * as BucketBarrier from "../../../../src/storage/links/moves/BucketBarrier.ts"
 import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts"
 import * as BucketRows from "../../../../src/storage/links/moves/BucketRows.ts"
@@ -15,11 +22,12 @@ import { movedTables } from "../../../../src/storage/links/moves/MovedTables.ts"
 import { asStorageError, inTransaction } from "../../../../src/storage/sql/SqlTransaction.ts"
 import * as DatabasePresence from "../../../../src/storage/sql/postgres/DatabasePresence.ts"
 import * as DatabaseServers from "../../../../src/storage/sql/postgres/DatabaseServers.ts"
+import { VisitStore } from "../../../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../../../../src/storage/visits/VisitStoreSql.ts"
-import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
 import { migratedDatabase, postgresAt } from "../../../support/Stores.ts"
-import { hasPrograms } from "../../../support/services/PostgresPair.ts"
-import { sharedLogicalServer } from "../../../support/services/PostgresLogical.ts"
+import { hasPrograms } from "../../../support/services/postgres/PostgresPair.ts"
+import { sharedLogicalServer } from "../../../support/services/postgres/PostgresLogical.ts"
 import {
   contents,
   databasesOn,
@@ -67,9 +75,56 @@ const resume = (databases: Databases) =>
 const homes = (databases: Databases) =>
   Effect.map(placementOf(databases), ({ places }) => half.map((bucket) => places[bucket]!.home))
 
-;(hasPrograms ? describe : describe.skip)("moving buckets between databases", () => {
+/** A client of which some statements wait before they are sent, by the first words. */
+const waitingAt = (
+  client: SqlClient.SqlClient,
+  words: string,
+  begun: Deferred.Deferred<void>,
+  mayGoOn: Deferred.Deferred<void>
+) =>
+  new Proxy(client, {
+    apply: (sql, self, parts: [TemplateStringsArray, ...ReadonlyArray<unknown>]) => {
+      const statement = Reflect.apply(sql, self, parts)
+      if (!parts[0][0]!.trimStart().startsWith(words)) return statement
+      return Deferred.succeed(begun, undefined).pipe(
+        Effect.zipRight(Deferred.await(mayGoOn)),
+        Effect.zipRight(statement)
+      )
+    }
+  })
+
+/** Runs what counts the keys of all databases. */
+const counting = <A, E, R>(databases: Databases, count: Effect.Effect<A, E, R>) =>
+  count.pipe(
+    Effect.provide(
+      Layer.provideMerge(
+        Layer.merge(KeyStockSql.layer(), LinkStoreSql.layer),
+        Layer.succeed(SqlClient.SqlClient, databases.get(0)!.sql)
+      )
+    ),
+    Effect.provideService(
+      LinkDatabaseList,
+      Array.from(databases, ([number, { sql }]) => ({ number, sql, isAway: () => false, buckets: () => 0 }))
+    )
+  )
+
+// They wait for PostgreSQL's processes most of the time, each for those of its own databases.
+;(hasPrograms ? describe.concurrent : describe.skip)("moving buckets between databases", () => {
   const server = sharedLogicalServer()
-  const databases = (count: number) => Effect.flatMap(server, (one) => databasesOn([one], count))
+  const databases = (count: number) => Effect.flatMap(server, (one) => databasesOn(one, count))
+
+  /** Two databases, of which the first has some rows. */
+  const filled = Effect.tap(databases(2), (all) => fill(all, someKeys(60)))
+
+  /** Goes through cases in three parts at once, each on databases of its own. */
+  const atOnce = <A, E, R>(
+    cases: ReadonlyArray<A>,
+    goThrough: (some: ReadonlyArray<A>) => Effect.Effect<void, E, R>
+  ) =>
+    Effect.forEach([0, 1, 2], (part) => goThrough(cases.filter((_, index) => index % 3 === part)), {
+      concurrency: "unbounded",
+      discard: true
+    })
 
   it.scopedLive(
     "moves what lives with their links, and leaves nothing behind, there and back",
@@ -100,11 +155,16 @@ const homes = (databases: Databases) =>
   )
 
   it.scopedLive(
-    "has a barrier wherever there may be rows of buckets that are not at home, and only then",
+    "has a barrier wherever there may be rows of buckets that are not at home, and only then; each key is counted once",
     () =>
       Effect.gen(function* () {
         const all = yield* databases(2)
         yield* fill(all, someKeys(300))
+        yield* all.get(0)!
+          .sql`UPDATE links SET deleted_at = 2, ended_at = 2 WHERE key = ANY(${someKeys(20)}::text[])`
+        const counts = Effect.flatMap(KeyLedger.KeyLedger, (ledger) => ledger.counts).pipe(
+          Effect.provide(KeyLedger.layer(1_000))
+        )
         const looked = { foreign: 0, barred: 0 }
         const look = Effect.gen(function* () {
           for (const [number, { sql }] of all) {
@@ -120,6 +180,7 @@ const homes = (databases: Databases) =>
             if (row!.foreign > 0) looked.foreign++
             if (row!.barred) looked.barred++
           }
+          expect(yield* counting(all, counts)).toMatchObject({ bound: 280, quarantined: 20 })
         })
         yield* look
         expect(looked.barred).toBe(0)
@@ -128,6 +189,34 @@ const homes = (databases: Databases) =>
         const { barred } = looked
         yield* look
         expect(looked.barred).toBe(barred)
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "counts no key twice while buckets come to be elsewhere",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(20))
+        const [begun, mayGoOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        // Who counts knows the former homes, has counted the source's links, and comes to the target's when nothing keeps it away from those that have arrived.
+        const target = waitingAt(all.get(1)!.sql, "SELECT count(*)", begun, mayGoOn)
+        const ledger = yield* Deferred.make<KeyLedger.Ledger, unknown>()
+        const count = counting(new Map([...all, [1, { ...all.get(1)!, sql: target }]]), KeyLedger.read)
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            Effect.gen(function* () {
+              if (place === "the target's barrier is open") {
+                yield* Effect.forkDaemon(Effect.intoDeferred(count, ledger))
+                yield* Deferred.await(begun)
+              }
+              if (place !== "rows of create_guards are deleted") return
+              yield* Deferred.succeed(mayGoOn, undefined)
+              expect(yield* Deferred.await(ledger)).toMatchObject({ bound: 20 })
+            })
+        })
       }),
     120_000
   )
@@ -247,17 +336,70 @@ const homes = (databases: Databases) =>
     () =>
       Effect.gen(function* () {
         const all = yield* databases(2)
+        const [key, late] = someKeys(9).filter((one) => bucketOf(one) % 2 === 0) as [string, string]
+        yield* fill(all, [key, late])
+        yield* all.get(0)!.sql`UPDATE links SET owner = 'usr_2' WHERE key = ${late}`
+        const find = (number: number, owner: string, key: string) =>
+          LinksByUrlSql.make.pipe(
+            Effect.flatMap((findByUrl) => findByUrl(owner, `https://example.com/${key}`, 9)),
+            Effect.provideService(SqlClient.SqlClient, all.get(number)!.sql),
+            Effect.scoped
+          )
+        // The target has been asked for all links of one owner before; it is asked for those of both while they are there and its barrier is closed.
+        expect(yield* find(1, "usr_1", key)).toBe(null)
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            place === "the target is prepared to be home"
+              ? Effect.asVoid(Effect.zipRight(find(1, "usr_1", key), find(1, "usr_2", late)))
+              : Effect.void
+        })
+        expect(yield* find(1, "usr_1", key)).toMatchObject({ key })
+        expect(yield* find(1, "usr_2", late)).toMatchObject({ key: late })
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "lets the target know what the source has forgotten, before it frees keys of links that have arrived",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
         const key = someKeys(9).find((one) => bucketOf(one) % 2 === 0)!
         yield* fill(all, [key])
-        const find = (number: number) =>
-          Effect.flatMap(
-            Effect.provideService(LinksByUrlSql.make, SqlClient.SqlClient, all.get(number)!.sql),
-            (findByUrl) => findByUrl("usr_1", `https://example.com/${key}`, 9)
+        yield* all.get(0)!.sql`
+          INSERT INTO database_regressions (lineage, noticed_at, since, mark, witnessed, skipped, dropped) VALUES (9, 5000, 4000, 7, 8, 0, 0)`
+        yield* all.get(0)!.sql`UPDATE links SET deleted_at = 6000, ended_at = 6000`
+        const { sql } = all.get(1)!
+        const recycling = (sql: SqlClient.SqlClient) =>
+          LinkLifetimeSql.make.pipe(
+            Effect.flatMap(({ recycle }) => recycle({ count: 10, quarantine_ms: 100 })),
+            Effect.provide(KeyStockSql.layer()),
+            Effect.provideService(SqlClient.SqlClient, sql)
           )
-        // The target has been asked for all of the owner's links before.
-        expect(yield* find(1)).toBe(null)
-        yield* move(all, 0, 1)
-        expect(yield* find(1)).toMatchObject({ key })
+        // One has read what the target had forgotten before the mover comes to that. It is given time for a hundred statements.
+        const [begun, mayGoOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const slow = waitingAt(sql, "DELETE FROM links", begun, mayGoOn)
+        const later = Effect.zipRight(
+          Effect.repeatN(sql`SELECT 1`, 100),
+          Deferred.succeed(mayGoOn, undefined)
+        )
+        const events: Array<unknown> = []
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            Effect.gen(function* () {
+              if (place === "the target has all changes") {
+                yield* Effect.forkDaemon(Effect.andThen(recycling(slow), (freed) => events.push(freed)))
+                yield* Deferred.await(begun)
+                yield* Effect.forkDaemon(later)
+              }
+              if (place === "the target's barrier is open") events.push(place)
+            })
+        })
+        expect(events).toEqual([[], "the target's barrier is open"])
+        expect(yield* recycling(sql)).toMatchObject([{ key }])
+        expect(yield* sql`SELECT key FROM keys`).toEqual([])
       }),
     120_000
   )
@@ -266,37 +408,46 @@ const homes = (databases: Databases) =>
     "goes on wherever it was killed",
     () =>
       Effect.gen(function* () {
-        const all = yield* databases(2)
-        yield* fill(all, someKeys(60))
-        const before = yield* contents(all)
         const places: Array<string> = []
-        yield* move(all, 0, 1, watching(places))
-        const [distinct, ways] = [[...new Set(places)], [0, 1]]
+        yield* move(yield* filled, 0, 1, watching(places))
+        const distinct = [...new Set(places)]
         // The simulation's mover comes to these, in this order.
         expect(distinct.filter((place) => movePlaces.includes(place))).toEqual(movePlaces)
         expect(distinct.length).toBeGreaterThanOrEqual(25)
-        for (const place of distinct) {
-          const [to, from] = [ways[0]!, ways[1]!]
-          ways.reverse()
-          const error = yield* Effect.flip(move(all, from, to, killing(place)))
-          expect(error).toEqual(new Killed({ place }))
-          const refused = yield* Effect.either(move(all, from, to))
-          const resumed = yield* resume(all)
-          expect([place, yield* homes(all)]).toEqual([place, half.map(() => to)])
-          expect(yield* contents(all)).toEqual(before)
-          expect([place, yield* traces(all)]).toEqual([place, []])
-          // Only the last place has nothing left to do.
-          expect([place, resumed === undefined]).toEqual([place, place === "the next step is done"])
-          expect(refused._tag).toBe("Left")
-        }
+        yield* atOnce(distinct, (some) =>
+          Effect.gen(function* () {
+            const all = yield* filled
+            const before = yield* contents(all)
+            const ways = [1, 0]
+            for (const place of some) {
+              const [to, from] = [ways[0]!, ways[1]!]
+              ways.reverse()
+              const error = yield* Effect.flip(move(all, from, to, killing(place)))
+              expect(error).toEqual(new Killed({ place }))
+              const refused = yield* Effect.either(move(all, from, to))
+              const resumed = yield* resume(all)
+              expect([place, yield* homes(all)]).toEqual([place, half.map(() => to)])
+              expect(yield* contents(all)).toEqual(before)
+              expect([place, yield* traces(all)]).toEqual([place, []])
+              // Only the last place has nothing left to do.
+              expect([place, resumed === undefined]).toEqual([place, place === "the next step is done"])
+              expect(refused._tag).toBe("Left")
+            }
+          })
+        )
       }),
     600_000
   )
 
   /** Kills the mover at a place, does something, and lets another one go on. */
-  const interrupted = <A, E>(all: Databases, place: string, then: Effect.Effect<A, E>) =>
+  const interrupted = <A, E, R>(
+    all: Databases,
+    place: string,
+    then: Effect.Effect<A, E, R>,
+    [from, to] = [0, 1]
+  ) =>
     Effect.gen(function* () {
-      expect(yield* Effect.flip(move(all, 0, 1, killing(place)))).toEqual(new Killed({ place }))
+      expect(yield* Effect.flip(move(all, from, to, killing(place)))).toEqual(new Killed({ place }))
       const result = yield* then
       yield* resume(all)
       return result
@@ -396,9 +547,6 @@ const homes = (databases: Databases) =>
     "finds rows that differ before it fences the buckets, and before it deletes any",
     () =>
       Effect.gen(function* () {
-        const all = yield* databases(2)
-        yield* fill(all, someKeys(60))
-        const before = yield* contents(all)
         const statements = (
           [
             ["links", "key"],
@@ -408,43 +556,139 @@ const homes = (databases: Databases) =>
           ] as const
         ).flatMap(([table, id]) => planted(table, id).map((statement) => ({ table, statement })))
         const extra = {
-          table: "links",
+          table: "links" as const,
           statement: `INSERT INTO links (key, url, custom, created_at, updated_at) SELECT 'x' || n, 'u', false, 1, 1 FROM generate_series(1, 50) AS n WHERE ${inHalf.replace("ID", "'x' || n")}`
         }
-        const during = (place: string, statement: string) => ({
+        const during = (all: Databases, place: string, statement: string) => ({
           ...quiet,
           at: (now: string) => (now === place ? Effect.asVoid(plant(all, 1, statement)) : Effect.void)
         })
-        for (const { statement, table } of [...statements, extra]) {
-          const error = yield* Effect.flip(move(all, 0, 1, during("the rows are copied", statement)))
-          expect([statement, error]).toMatchObject([statement, { _tag: "RowsDiffer", table }])
-          yield* abort(all)
-          expect(yield* contents(all)).toEqual(before)
-        }
-        for (const { statement, table } of statements) {
-          const error = yield* Effect.flip(move(all, 0, 1, during("the target has all changes", statement)))
-          expect([statement, error]).toMatchObject([statement, { _tag: "RowsDiffer", table }])
-          // It is found again, as nothing was deleted: put right, the move is finished.
-          expect(yield* Effect.flip(resume(all))).toMatchObject({ _tag: "RowsDiffer", table })
-          const { sql } = all.get(0)!
-          const rows = yield* sql<{ rows: string }>`SELECT json_agg(t)::text AS rows FROM ${sql(table)} t`
-          yield* plant(all, 1, `DELETE FROM ${table}`)
-          const isMoved = inHalf.replace(
-            "ID",
-            { links: "key", create_guards: "name", link_ranks: "link_key", visit_periods: "subject" }[table]
-          )
-          yield* plant(
-            all,
-            1,
-            `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, '${rows[0]!.rows}') WHERE ${isMoved}`
-          )
-          yield* plant(all, 0, `UPDATE bucket_moves SET snapshot = '1000000:1000000:' WHERE step = 'verify'`)
-          yield* resume(all)
-          expect(yield* contents(all)).toEqual(before)
-          yield* move(all, 1, 0)
-        }
+        const early = [...statements, extra].map((planted) => ({ ...planted, at: "the rows are copied" }))
+        const late = statements.map((planted) => ({ ...planted, at: "the target has all changes" }))
+        yield* atOnce([...early, ...late], (some) =>
+          Effect.gen(function* () {
+            const all = yield* filled
+            const before = yield* contents(all)
+            for (const { at, statement, table } of some) {
+              const error = yield* Effect.flip(move(all, 0, 1, during(all, at, statement)))
+              expect([statement, error]).toMatchObject([statement, { _tag: "RowsDiffer", table }])
+              if (at === "the rows are copied") {
+                yield* abort(all)
+                expect(yield* contents(all)).toEqual(before)
+                continue
+              }
+              // It is found again, as nothing was deleted: put right, the move is finished.
+              expect(yield* Effect.flip(resume(all))).toMatchObject({ _tag: "RowsDiffer", table })
+              const { sql } = all.get(0)!
+              const rows = yield* sql<{ rows: string }>`SELECT json_agg(t)::text AS rows FROM ${sql(table)} t`
+              yield* plant(all, 1, `DELETE FROM ${table}`)
+              const isMoved = inHalf.replace(
+                "ID",
+                { links: "key", create_guards: "name", link_ranks: "link_key", visit_periods: "subject" }[
+                  table
+                ]
+              )
+              yield* plant(
+                all,
+                1,
+                `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, '${rows[0]!.rows}') WHERE ${isMoved}`
+              )
+              yield* plant(
+                all,
+                0,
+                `UPDATE bucket_moves SET snapshot = '1000000:1000000:' WHERE step = 'verify'`
+              )
+              yield* resume(all)
+              expect(yield* contents(all)).toEqual(before)
+              yield* move(all, 1, 0)
+            }
+          })
+        )
       }),
     300_000
+  )
+
+  it.scopedLive(
+    "loses nothing that the target had and does not have any more when the buckets are fenced",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* filled
+        const before = yield* contents(all)
+        const [lost] = planted("links", "key").slice(1) as [string]
+        const subscriptions = Effect.flatMap(
+          all.get(1)!.sql`SELECT subsynccommit FROM pg_subscription
+            WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+          (rows) => Effect.sync(() => expect(rows).toEqual([{ subsynccommit: "on" }]))
+        )
+        yield* Effect.flip(
+          move(all, 0, 1, {
+            ...quiet,
+            at: (place) =>
+              place === "the rows are copied"
+                ? subscriptions
+                : place === "the next step is fence"
+                  ? new Killed({ place })
+                  : Effect.void
+          })
+        )
+        // As a standby does that was promoted before it had all commits.
+        yield* plant(all, 1, lost)
+        expect(yield* Effect.flip(resume(all))).toMatchObject({ _tag: "RowsDiffer", table: "links" })
+        yield* abort(all)
+        expect(yield* contents(all)).toEqual(before)
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "lets nodes write to a database whose epoch the placement has forgotten, unless it has forgotten where links are",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(3)
+        const keys = someKeys(60)
+        yield* fill(all, keys)
+        const before = yield* contents(all)
+        yield* move(all, 0, 1)
+        const control = all.get(0)!.sql
+        const epochs = Effect.map(placementOf(all), (placement) => placement.epochs)
+        yield* control`UPDATE bucket_homes SET epoch = 0`
+        const forgotten = yield* control<{ bucket: number }>`DELETE FROM bucket_placement RETURNING bucket`
+        const there = half.filter((bucket) => keys.some((key) => bucketOf(key) === bucket))
+        expect(yield* Effect.flip(resume(all))).toMatchObject({
+          _tag: "MoveRefused",
+          message: expect.stringContaining(
+            `database 1 has links of the buckets ${there.join(", ")}, though they are not there`
+          )
+        })
+        expect(yield* epochs).toEqual(new Map())
+        yield* control`INSERT INTO bucket_placement (bucket, home, moving_to)
+          SELECT bucket, 1, NULL FROM unnest(${forgotten.map(({ bucket }) => bucket)}::int[]) AS given (bucket)`
+        expect(yield* resume(all)).toBe(undefined)
+        expect(yield* epochs).toEqual(new Map([[0, 1]]))
+
+        const quarter = half.filter((bucket) => bucket % 4 === 0)
+        const leaving = Effect.scoped(
+          Effect.flatMap(BucketMover.make(all, killing("the epoch is raised")), (mover) =>
+            mover.move({ from: 1, to: 2, buckets: quarter })
+          )
+        )
+        expect(yield* Effect.flip(leaving)).toMatchObject({ _tag: "Killed" })
+        yield* control`UPDATE bucket_homes SET epoch = 0 WHERE home = 1`
+        yield* control`UPDATE bucket_placement SET moving_to = NULL`
+        yield* abort(all)
+        expect(yield* epochs).toEqual(
+          new Map([
+            [0, 1],
+            [1, 1]
+          ])
+        )
+        expect(yield* traces(all)).toEqual([])
+        expect(yield* contents(all)).toEqual(before)
+        const node = yield* makeNode(all)
+        const stays = someKeys(99, "s").find((key) => bucketOf(key) % 4 === 2)!
+        expect(yield* Effect.timeoutOption(node.write(stays, 1), "5 seconds")).toMatchObject({ _tag: "Some" })
+      }),
+    120_000
   )
 
   it.scopedLive(
@@ -577,6 +821,70 @@ const homes = (databases: Databases) =>
           { title: "newer" }
         ])
         expect(yield* traces(all)).toEqual([])
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "lets old visits and guards be dropped beside those that arrive or have left, which stay",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        const isMoved = (key: string) => bucketOf(key) % 2 === 0
+        const [moved, resident] = [someKeys(9).find(isMoved)!, someKeys(9, "o").find((key) => !isMoved(key))!]
+        const names = (isOfMoved: boolean) =>
+          someKeys(99, "idempotency:").filter((name) => (bucketOfName(name) % 2 === 0) === isOfMoved)
+        const max = 20
+        const rolled = 50 * 24
+        for (const { sql } of all.values())
+          yield* sql`UPDATE visit_rolled SET hour = ${rolled}, seen_hour = ${rolled} WHERE grain = 1`
+        const { sql } = all.get(0)!
+        const old = (key: string, guards: ReadonlyArray<string>, age: number) =>
+          Effect.zipRight(
+            sql`INSERT INTO visit_periods (subject, grain, hour, non_bots, bots)
+              SELECT ${`${key}@1`}, 0, 1000 - ${age}::int + n, 1, 0 FROM generate_series(1, ${2 * max}::int) AS n`,
+            sql`INSERT INTO create_guards (name, token, begun_at, fingerprint, answer)
+              SELECT name, 1, 1000 - ${age}::int, '', '{}' FROM unnest(${guards}::text[]) AS given (name)`
+          )
+        const sweep = Effect.gen(function* () {
+          yield* old(resident, names(false), 0)
+          const context = yield* Layer.build(
+            Layer.mergeAll(VisitStoreSql.layer, GuardedCreatesSql.layer).pipe(
+              Layer.provide(LinkStoreSql.layer),
+              Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))
+            )
+          )
+          const { drop } = Context.get(context, VisitStore)
+          const steps = yield* Effect.iterate(
+            { count: 0, more: true },
+            {
+              while: ({ count, more }) => more && count < 10,
+              body: ({ count }) =>
+                Effect.map(drop({ hours: rolled, days: 0 }, max), (more) => ({ count: count + 1, more }))
+            }
+          )
+          expect(steps).toEqual({ count: 3, more: false })
+          const guards = names(false).length
+          expect(guards).toBeGreaterThan(max)
+          expect(yield* Context.get(context, GuardedCreates).drop(1, guards)).toBe(guards)
+          expect(yield* sql`SELECT DISTINCT subject FROM visit_periods`).toEqual([{ subject: `${moved}@1` }])
+          expect(yield* sql`SELECT count(*)::int AS guards FROM create_guards`).toEqual([
+            { guards: names(true).length }
+          ])
+        }).pipe(
+          Effect.provideService(LinkTenure, {
+            epoch: 1,
+            buckets: Array.from({ length: 128 }, (_, n) => 2 * n + 1),
+            isLeaving: false
+          })
+        )
+        // More than are dropped at once, and older than the others.
+        yield* old(moved, names(true), 500)
+        const before = yield* contents(all)
+        yield* interrupted(all, "the next step is delete", sweep)
+        expect(yield* contents(all)).toEqual(before)
+        yield* interrupted(all, "the epoch is raised", sweep, [1, 0])
+        expect(yield* contents(all)).toEqual(before)
       }),
     120_000
   )

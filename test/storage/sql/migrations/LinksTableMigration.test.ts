@@ -7,7 +7,7 @@ import { urlHash } from "../../../../src/storage/links/LinkColumns.ts"
 import { LinkStore } from "../../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../../src/storage/links/LinkStoreSql.ts"
 import * as Migrations from "../../../../src/storage/sql/Migrations.ts"
-import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
 import { emptyDatabases, postgresAt } from "../../../support/Stores.ts"
 
 const migrateBefore = (next: string) =>
@@ -127,8 +127,8 @@ describePostgres("migrating to one table of links on PostgreSQL", () => {
         const sql = yield* Effect.provide(SqlClient.SqlClient, old)
         // As a node of the former version writes: without what came later.
         const insert = (key: string) =>
-          sql`/* prepared */ INSERT INTO links (key, url, custom, created_at, updated_at) VALUES (${key}, 'u', false, 1, 1)`
-        const read = sql<{ key: string }>`/* prepared */ SELECT key, url FROM links ORDER BY key`
+          sql`/* prepared test */ INSERT INTO links (key, url, custom, created_at, updated_at) VALUES (${key}, 'u', false, 1, 1)`
+        const read = sql<{ key: string }>`/* prepared test */ SELECT key, url FROM links ORDER BY key`
         for (let n = 0; n < 10; n++) {
           yield* insert(`early${n}`)
           yield* read

@@ -8,7 +8,7 @@ import * as Migrations from "../../../../src/storage/sql/Migrations.ts"
 import { WebhookStore } from "../../../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreSql from "../../../../src/storage/webhooks/WebhookStoreSql.ts"
 import { emptyDatabases } from "../../../support/Stores.ts"
-import { claimOf, userOf } from "../../../support/SomeWebhooks.ts"
+import { claimOf, userOf } from "../../../support/samples/SomeWebhooks.ts"
 
 /** The schema as it was when receivers were not verified. */
 const migrateToUnverified = Migrator.make({})({

@@ -3,8 +3,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schedule } from "effect"
 import { describe, expect } from "vitest"
 import { type Durable, warnings, warningsOf } from "../../../../src/storage/sql/postgres/Durability.ts"
-import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
-import { hasPrograms, postgresPair } from "../../../support/services/PostgresPair.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
+import { hasPrograms, postgresPair } from "../../../support/services/postgres/PostgresPair.ts"
 import { postgresAt } from "../../../support/Stores.ts"
 
 const durable: Durable = {

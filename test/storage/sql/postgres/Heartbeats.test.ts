@@ -5,7 +5,7 @@ import * as DatabaseServers from "../../../../src/storage/sql/postgres/DatabaseS
 import { Heartbeats, run } from "../../../../src/storage/sql/postgres/PersistentSession.ts"
 import { monotonicNow_ms } from "../../../../src/time/MonotonicTime.ts"
 import { makeCuttingProxy } from "../../../support/CuttingProxy.ts"
-import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
 
 describe("the heartbeats of a database", () => {
   it("say that it is away only when two sessions in a row have failed, and since when", () => {
@@ -20,6 +20,16 @@ describe("the heartbeats of a database", () => {
     heartbeats.answered(31_300)
     expect(heartbeats.awayFor(31_400)).toBeUndefined()
     expect(heartbeats.age(31_400)).toBe(100)
+  })
+
+  it("do not say that it is away where it refuses the session", () => {
+    const heartbeats = new Heartbeats()
+    heartbeats.answered(1_000)
+    heartbeats.failed()
+    heartbeats.refused()
+    heartbeats.failed()
+    expect(heartbeats.awayFor(31_000)).toBeUndefined()
+    expect(heartbeats.isFresh(31_000)).toBe(false)
   })
 
   it("come often while somebody relies on the session, and at once where nobody did", () => {

@@ -8,8 +8,8 @@ import * as DatabaseServers from "../../../../src/storage/sql/postgres/DatabaseS
 import * as PostgresClient from "../../../../src/storage/sql/postgres/PostgresClient.ts"
 import { layerPostgres, ShardOwnership } from "../../../../src/storage/keys/ShardOwnership.ts"
 import { asStorageError } from "../../../../src/storage/sql/SqlTransaction.ts"
-import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
-import { pgBouncer, pooled } from "../../../support/services/PgBouncer.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
+import { pgBouncer, pooled } from "../../../support/services/postgres/PgBouncer.ts"
 import { makeCuttingProxy } from "../../../support/CuttingProxy.ts"
 
 const database = Effect.map(freshDatabase, Redacted.make)
@@ -29,13 +29,14 @@ describePostgres("the connections to PostgreSQL", () => {
           Effect.exit(asStorageError("slow")(sql`SELECT pg_sleep(30)`))
         )
         expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({
-          value: { _tag: "StorageError", applied: "no" }
+          // The server ends it half a second before the client would, which comes first where the server stood still.
+          value: { _tag: "StorageError", applied: expect.stringMatching(/^(?:no|unknown)$/) }
         })
-        expect(Duration.toSeconds(took)).toBeLessThan(8)
+        expect(Duration.toSeconds(took)).toBeLessThan(20)
         const [next] = yield* Effect.timed(sql`SELECT 1`)
-        expect(Duration.toSeconds(next)).toBeLessThan(2)
+        expect(Duration.toSeconds(next)).toBeLessThan(10)
       }),
-    20_000
+    45_000
   )
 
   it.scopedLive("survive a server that hangs up before it has proved to be the primary", () =>

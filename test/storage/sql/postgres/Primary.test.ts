@@ -1,13 +1,14 @@
 import { it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
-import { Context, Duration, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { Context, Deferred, Duration, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { expect } from "vitest"
 import { inTransaction } from "../../../../src/storage/sql/SqlTransaction.ts"
 import * as DatabasePresence from "../../../../src/storage/sql/postgres/DatabasePresence.ts"
 import * as DatabaseServers from "../../../../src/storage/sql/postgres/DatabaseServers.ts"
 import * as PostgresClient from "../../../../src/storage/sql/postgres/PostgresClient.ts"
-import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
-import { hasPrograms, postgresPair } from "../../../support/services/PostgresPair.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
+import { postgresAt } from "../../../support/Stores.ts"
+import { hasPrograms, postgresPair } from "../../../support/services/postgres/PostgresPair.ts"
 
 const eventually = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.retry(effect, Schedule.spaced("50 millis")).pipe(Effect.timeout("25 seconds"), Effect.orDie)
@@ -37,13 +38,17 @@ describePostgres("a session", () => {
         const { sql: healthy } = yield* clientOf(url)
         yield* frozen`CREATE TABLE shards (id int PRIMARY KEY, epoch int)`
         yield* frozen`INSERT INTO shards VALUES (1, 0)`
+        const isHeld = yield* Deferred.make<void>()
         const stopped = yield* Effect.fork(
-          inTransaction(frozen, Effect.zipRight(frozen`SELECT epoch FROM shards FOR UPDATE`, Effect.never))
+          inTransaction(
+            frozen,
+            frozen`SELECT epoch FROM shards FOR UPDATE`.pipe(
+              Effect.zipRight(Deferred.succeed(isHeld, undefined)),
+              Effect.zipRight(Effect.never)
+            )
+          )
         )
-        yield* Effect.repeat(
-          healthy`SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()`,
-          { until: (rows) => rows.length === 1, schedule: Schedule.spaced("10 millis") }
-        )
+        yield* Deferred.await(isHeld)
         const most = { backends: 0 }
         const looking = yield* Effect.fork(
           Effect.forever(
@@ -148,7 +153,8 @@ describePostgres("presence at a database", () => {
       const context = yield* Layer.build(Layer.provideMerge(DatabasePresence.layer("alone"), layer))
       const servers = Context.get(context, DatabaseServers.DatabaseServers)
       const { sql } = yield* clientOf(url, Layer.succeed(DatabaseServers.DatabaseServers, servers))
-      const { sql: administrator } = yield* clientOf(url)
+      // One that is ended for its silence only after most of a minute.
+      const administrator = Context.get(yield* Layer.build(postgresAt(url)), SqlClient.SqlClient)
       // Somebody else waits for the lock, and has it the moment that it is free.
       const thief = yield* Effect.fork(
         inTransaction(
@@ -157,7 +163,8 @@ describePostgres("presence at a database", () => {
         )
       )
       yield* Effect.repeat(
-        administrator`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+        administrator`SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+          WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`,
         {
           until: (rows) => rows.length === 1,
           schedule: Schedule.spaced("10 millis")
@@ -178,7 +185,8 @@ describePostgres("presence at a database", () => {
 })
 
 if (hasPrograms) {
-  describePostgres("a primary that is killed", () => {
+  // Each waits for servers of its own.
+  const tests = () => {
     it.scopedLive(
       "is left for the standby that was promoted, by all connections and locks, and stays out when it comes back",
       () =>
@@ -247,5 +255,6 @@ if (hasPrograms) {
         }),
       60_000
     )
-  })
+  }
+  describePostgres("a primary that is killed", tests, { concurrent: true })
 }

@@ -58,6 +58,7 @@ export default {
     "darf außer Zeilenumbrüchen und Tabulatoren keine Steuerzeichen enthalten",
   "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z":
     "muss Datum und Uhrzeit nach RFC 3339 sein, etwa 2027-01-01T00:00:00Z",
+  "must lie in the years 0 to 9999 of UTC": "muss in den Jahren 0 bis 9999 in UTC liegen",
   "must be an RFC 3339 date-time since 1970 such as 2027-01-01T00:00:00Z":
     "muss Datum und Uhrzeit nach RFC 3339 seit 1970 sein, etwa 2027-01-01T00:00:00Z",
   "must be an RFC 3339 date-time in the future such as 2030-01-01T00:00:00Z":

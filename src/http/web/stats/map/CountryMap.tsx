@@ -1,7 +1,7 @@
 import type { Stats } from "../../api/Types.ts"
 import { counted, fill } from "../../language/fill.tsx"
 import { formatPercent } from "../../ui/format.ts"
-import { useLoaded } from "../../ui/useLoaded.ts"
+import { useLoaded } from "../../ui/hooks/useLoaded.ts"
 import { words as common } from "../../ui/words.ts"
 import { countryOf } from "../names.ts"
 import { words } from "../words.ts"

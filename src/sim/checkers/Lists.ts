@@ -1,0 +1,47 @@
+import type { Checker, Violation } from "../Evidence.ts"
+import type { Life, Version } from "./facts/lives.ts"
+
+/**
+ * A list has each link once that was there when it was asked for and stays until it is answered, and no other one; archived links are in those alone that ask for them. Lists that are
+ * not whole, since a database did not answer, are not judged.
+ */
+export const Lists: Checker = {
+  name: "lists",
+  check: ({ exchanges, lives }) => {
+    const all = Array.from(lives.values()).flat()
+    return exchanges.flatMap(({ answered_us, answeredBy, archived, kind, listed, number, sent_us }) => {
+      if (kind !== "list" || listed === undefined || answered_us === undefined) return []
+      const violation = (key: string, text: string): Violation => ({
+        checker: Lists.name,
+        at_us: answered_us,
+        text: `the list of request ${number} ${text}, by ${answeredBy}`,
+        keys: [key, `#${number}`]
+      })
+      const isWanted = ({ link }: Version) =>
+        archived === "any" || (link.extras?.archived === true) === (archived === "true")
+      /** What a link was like meanwhile. */
+      const versionsOf = ({ versions }: Life) =>
+        versions.filter(
+          ({ since_us }, index) =>
+            since_us <= answered_us && (versions[index + 1]?.since_us ?? answered_us) >= sent_us
+        )
+      const has = new Set(listed)
+      const wasThere = (life: Life) => life.bound_us < sent_us && life.ended_us > answered_us
+      const mayHaveBeen = (life: Life) => life.bound_us <= answered_us && life.ended_us >= sent_us
+      const missing = all.filter(
+        (life) => wasThere(life) && !has.has(life.link.key) && versionsOf(life).every(isWanted)
+      )
+      const twice = listed.filter((key, index) => listed.indexOf(key) !== index)
+      // Of links that were forgotten nothing is said.
+      const wrong = [...has].filter(
+        (key) =>
+          lives.get(key)?.some((life) => mayHaveBeen(life) && versionsOf(life).some(isWanted)) === false
+      )
+      return [
+        ...missing.map(({ link: { key } }) => violation(key, `is without ${key}, which was there`)),
+        ...twice.map((key) => violation(key, `has ${key} twice`)),
+        ...wrong.map((key) => violation(key, `has ${key}, which does not belong to it`))
+      ]
+    })
+  }
+}

@@ -1,0 +1,72 @@
+import type { Evidence } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { s_us } from "../../world/Time.ts"
+import { type Life, lifeLeftBy, type Lives, type Version, versionLeftBy } from "./lives.ts"
+
+/** A change of a link that was acknowledged: which version it left, and when that was said. */
+interface AcknowledgedChange {
+  readonly index: number
+  readonly answered_us: number
+}
+
+const acknowledgedChanges = (
+  exchanges: ReadonlyArray<Exchange>,
+  lives: Lives
+): ReadonlyMap<Life, ReadonlyArray<AcknowledgedChange>> => {
+  const changes = new Map<Life, Array<AcknowledgedChange>>()
+  for (const exchange of exchanges) {
+    const { answered_us, key, kind, status } = exchange
+    if (kind !== "change" || status !== 200 || key === undefined || answered_us === undefined) continue
+    const life = lifeLeftBy(lives, key, exchange)
+    if (life === undefined) continue
+    const index = versionLeftBy(life, exchange)
+    changes.set(life, [...(changes.get(life) ?? []), { index, answered_us }])
+  }
+  return changes
+}
+
+/** A request and who answered it. */
+type Answered = Pick<Exchange, "answered_us" | "answeredBy" | "sent_us">
+
+/** What nodes must know of links by when (C4). */
+export interface Known {
+  /** Whether a node may not have known at `sent_us` what had been acknowledged at `acknowledged_us`, as it has not reached the database since. */
+  readonly isExcused: (node: string | undefined, sent_us: number, acknowledged_us: number) => boolean
+  /** A change that an answer by a version missed, though it was acknowledged a second before the request. */
+  readonly missedBy: (life: Life, index: number, answered: Answered) => AcknowledgedChange | undefined
+  /** When the change that left a version was acknowledged, if it was. */
+  readonly acknowledged_us: (life: Life, index: number) => number | undefined
+  /** The versions of a life by which a node may have answered. */
+  readonly versionsFor: (life: Life, answered: Answered) => ReadonlyArray<Version>
+}
+
+/** See {@link Known}. */
+export const knownOf = ({ end_us, exchanges, lives, options, silences }: Evidence): Known => {
+  const changes = acknowledgedChanges(exchanges, lives)
+  const stale_us = options.staleRedirects_s * s_us
+  const isExcused: Known["isExcused"] = (node, sent_us, acknowledged_us) =>
+    silences.some(
+      ({ by, from_us, until_us }) =>
+        by === node && from_us <= acknowledged_us + s_us && sent_us <= Math.min(until_us, from_us + stale_us)
+    )
+  const missedBy: Known["missedBy"] = (life, index, { answeredBy, sent_us }) =>
+    changes
+      .get(life)
+      ?.find(
+        (change) =>
+          change.index > index &&
+          sent_us > change.answered_us + s_us &&
+          !isExcused(answeredBy, sent_us, change.answered_us)
+      )
+  return {
+    isExcused,
+    missedBy,
+    acknowledged_us: (life, index) =>
+      changes.get(life)?.find((change) => change.index === index)?.answered_us,
+    versionsFor: (life, answered) =>
+      life.versions.filter(
+        ({ since_us }, index) =>
+          since_us <= (answered.answered_us ?? end_us) && missedBy(life, index, answered) === undefined
+      )
+  }
+}

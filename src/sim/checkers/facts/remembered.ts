@@ -1,0 +1,73 @@
+import type { Evidence } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import type { JournalEntry } from "../../Journal.ts"
+import { ms_us } from "../../world/Time.ts"
+import { livesOf } from "./lives.ts"
+
+/** The key of a link that an entry is about. */
+const linkOf = (entry: JournalEntry): string | undefined =>
+  "link" in entry ? entry.link.key : "key" in entry && entry.tag !== "visited" ? entry.key : undefined
+
+/** How long what a process was told by a primary that had been left behind may be on its way, and how long no other answer of it makes one time of two. */
+const onItsWay_us = 200 * ms_us
+const apart_us = 10_000 * ms_us
+
+/** The times in which processes were answered by a primary that had been left behind. */
+const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
+  const times: Array<{ readonly from_us: number; until_us: number }> = []
+  for (const { at_us, tag } of journal) {
+    if (tag !== "left behind") continue
+    const last = times.at(-1)
+    if (last !== undefined && at_us - last.until_us < apart_us) last.until_us = at_us + onItsWay_us
+    else times.push({ from_us: at_us, until_us: at_us + onItsWay_us })
+  }
+  return times
+}
+
+/**
+ * The evidence without the links that a failover of the database had a part in: those that the commits which it forgot were about, and requests with an `Idempotency-Key` that were under way
+ * then; and without what was asked while processes worked on a primary that had been left behind. Of these nothing is promised but that their keys are given to no others; see `Forgotten`.
+ */
+export const remembered = (evidence: Evidence): Evidence => {
+  const { end_us, exchanges, journal, options } = evidence
+  const forgot = journal.filter((entry) => entry.tag === "database forgot")
+  if (!journal.some(({ tag }) => tag === "database forgot" || tag === "left behind")) return evidence
+  const lag_us = options.faults.databaseLag_ms * ms_us
+  const leftBehind = leftBehindOf(journal)
+  const wasLeftBehind = ({ answered_us = end_us, sent_us }: Exchange) =>
+    leftBehind.some(({ from_us, until_us }) => sent_us <= until_us && answered_us >= from_us)
+  const links = new Set([
+    ...forgot.flatMap(({ links }) => links),
+    ...exchanges.flatMap((one) => (one.key !== undefined && wasLeftBehind(one) ? [one.key] : []))
+  ])
+  const urls = new Set<string>()
+  for (const entry of journal) if ("link" in entry && links.has(entry.link.key)) urls.add(entry.link.url)
+  const isAbout = ({ alias, key, kind, url }: Exchange) =>
+    (key !== undefined && links.has(key)) ||
+    (alias !== undefined && links.has(alias)) ||
+    (kind === "create" && url !== undefined && urls.has(url))
+  const wasUnderWay = ({ answered_us = end_us, sent_us }: Exchange) =>
+    forgot.some(({ at_us }) => sent_us <= at_us && answered_us >= at_us - lag_us)
+  const repeats = new Set(
+    exchanges.flatMap((one) =>
+      one.idempotencyKey !== undefined && (isAbout(one) || wasUnderWay(one) || wasLeftBehind(one))
+        ? [one.idempotencyKey]
+        : []
+    )
+  )
+  const known = journal.filter((entry) => {
+    const key = linkOf(entry)
+    return key === undefined || !links.has(key)
+  })
+  return {
+    ...evidence,
+    exchanges: exchanges.filter(
+      (one) =>
+        !isAbout(one) &&
+        !wasLeftBehind(one) &&
+        (one.idempotencyKey === undefined || !repeats.has(one.idempotencyKey))
+    ),
+    journal: known,
+    lives: livesOf(known)
+  }
+}

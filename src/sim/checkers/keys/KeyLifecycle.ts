@@ -1,0 +1,206 @@
+import type { Checker, Violation } from "../../Evidence.ts"
+import { plainKeyOf } from "../../../keys/QualifiedKey.ts"
+import type { JournalEntry } from "../../Journal.ts"
+import { s_us } from "../../world/Time.ts"
+
+/** Where a key is on its way. One that is gone was in a pool that forgot it: it comes again if its push or its return does. */
+type Place = "minted" | "stocked" | "preloaded" | "recorded" | "pooled" | "leased" | "gone"
+
+type Entry<Tag extends JournalEntry["tag"]> = Extract<JournalEntry, { readonly tag: Tag }>
+
+/** An owner that finishes a record leaves out what is bound, as it read within this time before it pushes, unless it was paused in between. */
+const readBefore_us = 6 * s_us
+
+/** Follows every key from its minting to its binding. */
+class Ways {
+  readonly violations: Array<Violation> = []
+  readonly #places = new Map<string, Place>()
+  readonly #shards = new Map<string, number>()
+  readonly #bound = new Map<string, number>()
+  /** Keys whose links were changed: a create that comes twice finds another row than its own. */
+  readonly #changed = new Set<string>()
+  /** Keys that their pool forgot to have handed out: two nodes may have them. */
+  readonly #twice = new Set<string>()
+  /** Keys of the last kind that have been freed since: one node may bind what it was handed out while the stock has it, too. */
+  readonly #strays = new Set<string>()
+  /**
+   * Keys whose last move the database has forgotten: whoever did not hear of it may make it once more. Who made it may have gone on meanwhile: then the
+   * key is in two places, until the recovery gives one of them up.
+   */
+  readonly #again = new Set<string>()
+  /** Where keys are beside the stock: the database has forgotten that they were free, and they were freed once more. A recovery empties the stock. */
+  readonly #beside = new Map<string, Place>()
+  readonly #targets = new Map<string, string>()
+  /** By which text each link is stored, so that its domain is known. */
+  readonly #texts = new Map<string, string>()
+  readonly #pushed = new Set<string>()
+  readonly #pausedUntil_us = new Map<string, number>()
+
+  add(entry: JournalEntry) {
+    switch (entry.tag) {
+      case "minted":
+        return entry.keys.forEach((key) => this.#places.set(key, "minted"))
+      case "stocked":
+        return this.#move(entry, "stocked", ["minted", "preloaded"])
+      case "preloaded":
+        return this.#move(entry, "preloaded", ["stocked"])
+      case "recorded":
+        return this.#move(entry, "recorded", ["minted", "stocked", "preloaded"])
+      case "pushed":
+        return this.#push(entry)
+      case "leased":
+        return this.#move(entry, "leased", ["pooled"])
+      case "returned":
+        return this.#return(entry)
+      case "forgot":
+        return this.#forget(entry)
+      case "closed":
+        if (!this.#pushed.has(`${entry.shard}/${entry.batch}`))
+          this.#found(
+            entry,
+            `batch ${entry.batch} of pool shard ${entry.shard} was closed before it was pushed`
+          )
+        return
+      case "bound":
+      case "conflicted":
+        return entry.link.custom ? undefined : this.#use(entry)
+      case "freed":
+        return entry.custom ? undefined : this.#free(plainKeyOf(entry.key))
+      case "reused":
+        return this.#found(entry, `${entry.key} was used again, though it may have been bound`, entry.key)
+      case "changed":
+        return void this.#changed.add(plainKeyOf(entry.link.key))
+      case "deleted":
+      case "expired":
+        return void this.#changed.add(plainKeyOf(entry.key))
+      case "database forgot":
+        entry.keys.forEach((key) => this.#again.add(key))
+        // A tombstone may be there again whose key is on its way.
+        return entry.links.forEach((key) => this.#changed.add(plainKeyOf(key)))
+      case "recovered":
+        return entry.keys.forEach((key) => {
+          const place = this.#beside.get(key)
+          if (place !== undefined) this.#places.set(key, place)
+          this.#beside.delete(key)
+        })
+      case "paused":
+        return void this.#pausedUntil_us.set(entry.by, entry.at_us + entry.for_us)
+    }
+  }
+
+  #found(entry: JournalEntry, text: string, key?: string) {
+    const { at_us, by } = entry
+    this.violations.push({
+      checker: KeyLifecycle.name,
+      at_us,
+      text: `${text}, by ${by}`,
+      keys: key === undefined ? [] : [key]
+    })
+  }
+
+  /** A key may be `to` only when it is in one of the places `from`, but for those that are in two places. */
+  #move(
+    entry: Entry<"stocked" | "preloaded" | "recorded" | "pushed" | "leased" | "returned">,
+    to: Place,
+    from: ReadonlyArray<Place>
+  ) {
+    for (const key of entry.keys) {
+      const beside = this.#beside.get(key)
+      if (beside !== undefined && from.includes(beside)) {
+        this.#beside.set(key, to)
+        continue
+      }
+      const place = this.#places.get(key)
+      const isForgotten = place !== undefined && entry.tag === "recorded" && this.#again.has(key)
+      if (isForgotten && (place === "pooled" || place === "leased")) {
+        this.#again.delete(key)
+        this.#twice.add(key)
+      }
+      const isRight = place !== undefined && (from.includes(place) || (place === to && this.#again.has(key)))
+      if (!isRight && !this.#twice.has(key))
+        this.#found(entry, `${key} was ${entry.tag} when it was ${place ?? "unknown"}`, key)
+      this.#places.set(key, to)
+    }
+  }
+
+  #push(entry: Entry<"pushed">) {
+    this.#move(entry, "pooled", ["recorded", "gone"])
+    this.#pushed.add(`${entry.shard}/${entry.batch}`)
+    for (const key of entry.keys) {
+      this.#shards.set(key, entry.shard)
+      const bound_us = this.#bound.get(key)
+      if (bound_us === undefined || entry.at_us - bound_us < readBefore_us || this.#strays.has(key)) continue
+      if ((this.#pausedUntil_us.get(entry.by) ?? 0) < bound_us)
+        this.#found(entry, `${key} was pushed though it was bound`, key)
+    }
+  }
+
+  #return(entry: Entry<"returned">) {
+    this.#move(entry, "pooled", ["leased", "gone"])
+    for (const key of entry.keys)
+      if (this.#bound.has(key) && !this.#twice.has(key))
+        this.#found(entry, `${key} was returned though it was bound`, key)
+  }
+
+  /** Its next life begins in the stock. */
+  #free(key: string) {
+    const place = this.#places.get(key)
+    if (this.#again.has(key) && (place === "pooled" || place === "leased")) this.#beside.set(key, place)
+    this.#places.set(key, "stocked")
+    if (this.#twice.has(key)) this.#strays.add(key)
+    this.#bound.delete(key)
+    this.#targets.delete(key)
+    this.#texts.delete(key)
+    this.#changed.delete(key)
+  }
+
+  #forget({ again, gone, shard, unleased }: Entry<"forgot">) {
+    const forgotten =
+      unleased === "all"
+        ? Array.from(this.#shards.keys()).filter(
+            (key) => this.#shards.get(key) === shard && this.#places.get(key) === "leased"
+          )
+        : unleased
+    for (const key of forgotten) {
+      this.#twice.add(key)
+      this.#places.set(key, "recorded")
+    }
+    for (const key of gone) this.#places.set(key, "gone")
+    for (const key of again) this.#places.set(key, "pooled")
+  }
+
+  #use(entry: Entry<"bound" | "conflicted">) {
+    const key = plainKeyOf(entry.link.key)
+    if (entry.tag === "conflicted") {
+      const isItself = this.#targets.get(key) === entry.link.url
+      if (!isItself && !this.#twice.has(key) && !this.#changed.has(key))
+        this.#found(entry, `${key} was handed out a second time, and was bound`, key)
+      return
+    }
+    const before = this.#texts.get(key) ?? entry.link.key
+    // Also one that is handed out twice: the statement that binds it looks in all domains. Only what the database has forgotten it cannot see.
+    if (before !== entry.link.key && !this.#again.has(key))
+      this.#found(entry, `${entry.link.key} was bound while ${before} was`, key)
+    this.#texts.set(key, entry.link.key)
+    this.#bound.set(key, entry.at_us)
+    this.#targets.set(key, entry.link.url)
+    const place = this.#beside.get(key) ?? this.#places.get(key)
+    if (place !== "leased" && !this.#twice.has(key))
+      this.#found(entry, `${key} was bound when it was ${place ?? "unknown"}`, key)
+  }
+}
+
+/**
+ * C1, before the primary key has to hold it: a key is minted, recorded, pushed, leased and bound in this order and once each, or is returned and leased
+ * again; and when it is free again, it is stocked rather than minted. Only a Redis that forgets hands one out twice; whatever else does would show in
+ * `linkmint_key_conflicts_total` some day.
+ */
+export const KeyLifecycle: Checker = {
+  name: "key ways",
+  seesForgotten: true,
+  check: ({ journal }) => {
+    const ways = new Ways()
+    for (const entry of journal) ways.add(entry)
+    return ways.violations
+  }
+}

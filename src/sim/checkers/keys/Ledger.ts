@@ -1,0 +1,383 @@
+import type { Checker, Evidence, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { plainKeyOf, qualifiedKey } from "../../../keys/QualifiedKey.ts"
+import { domainNumbers } from "../../deployment/FurtherDomains.ts"
+import type { JournalEntry } from "../../Journal.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
+
+/** What became of the keys that are lost, by the last that is known of each. */
+export interface Losses {
+  /** Minted, and never recorded: the refill was given up. */
+  readonly refills: number
+  /** Read ahead from the file of a node that died. */
+  readonly preloaded: number
+  /** In a pool shard that lost them. */
+  readonly pools: number
+  /** Leased all together, and not one of them was seen again: the lease's answer was lost, or came to nobody. */
+  readonly leases: number
+  /** Leased, and held by a node that was killed, or taken for a create, a return or a question whose outcome is unknown. */
+  readonly held: number
+}
+
+/** Tags of the entries that tell which keys a node had. */
+const holding: ReadonlySet<string> = new Set(["handed", "refused", "unsure", "unconfirmed"])
+
+const isHeld = ({ tag }: JournalEntry) => holding.has(tag)
+
+/** Where each key that is not accounted for was last seen: how many of each entry's. */
+const lastSeen = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence) => {
+  const isBound = (key: string) => domainNumbers.some((domain) => row(qualifiedKey({ domain, key })) !== null)
+  const isThere = (key: string) =>
+    pooled.has(key) || recorded.has(key) || stocked.has(key) || buffered.has(key) || isBound(key)
+  const last = new Map<string, JournalEntry>()
+  for (const entry of journal) {
+    if ("keys" in entry) for (const key of entry.keys) last.set(key, entry)
+    if (entry.tag === "forgot") for (const key of entry.gone) last.set(key, entry)
+  }
+  const lost = new Map<JournalEntry, number>()
+  for (const [key, entry] of last) if (!isThere(key)) lost.set(entry, (lost.get(entry) ?? 0) + 1)
+  return lost
+}
+
+/** What became of the keys that are lost. */
+export const lossesOf = (evidence: Evidence): Losses => {
+  const { journal } = evidence
+  const dead = new Set(journal.filter(({ tag }) => tag === "killed" || tag === "ended").map(({ by }) => by))
+  const losses = { refills: 0, preloaded: 0, pools: 0, leases: 0, held: 0 }
+  for (const [entry, count] of lastSeen(evidence)) {
+    if (entry.tag === "minted") losses.refills += count
+    else if (entry.tag === "preloaded") losses.preloaded += dead.has(entry.by) ? count : 0
+    else if (isHeld(entry)) losses.held += count
+    else if (entry.tag !== "leased") losses.pools += count
+    else if (count === entry.keys.length) losses.leases += count
+    else losses.held += count
+  }
+  return losses
+}
+
+/** A call that is given up sooner was interrupted with its actor or its node, which loses nothing while the store answers: no time of the product's is shorter. */
+const givenUpAfter_us = 500 * ms_us
+
+/** How long before its end a process may have asked for numbers whose answer found nobody: as long as it waits for the answer. */
+const lastAsked_us = 4 * s_us
+
+/** When each process ended that ended by itself. */
+const endsOf = (journal: Evidence["journal"]): ReadonlyMap<string, number> =>
+  new Map(journal.flatMap((one) => (one.tag === "ended" ? [[one.by, one.at_us]] : [])))
+
+/** Numbers that processes asked for when they were about to end by themselves, and made no keys of: their actors are waited for, but not for that long. */
+const askedAtTheEnd = ({ journal }: Evidence): number => {
+  const ended_us = endsOf(journal)
+  const nameOf = ({ by, first, slot }: Extract<JournalEntry, { readonly tag: "advanced" | "minted" }>) =>
+    `${by} ${slot.length} ${slot.range} ${first}`
+  const minted = new Set(journal.flatMap((one) => (one.tag === "minted" ? [nameOf(one)] : [])))
+  return journal.filter(
+    (one) =>
+      one.tag === "advanced" &&
+      one.at_us > (ended_us.get(one.by) ?? Infinity) - lastAsked_us &&
+      !minted.has(nameOf(one))
+  ).length
+}
+
+/** How long after its end keys may come that a process has asked for, where no call is slow. */
+const mintedLate_us = 100 * ms_us
+
+/** Keys that were minted when the process that had asked for them may have ended by itself: as late as slow calls are. */
+const mintedAfterAnEnd = ({ journal, options }: Evidence): number => {
+  const late_us = mintedLate_us + 2 * options.faults.slowCalls.most_ms * ms_us
+  const ends_us = journal.flatMap((one) => (one.tag === "ended" ? [one.at_us] : []))
+  return journal.filter(
+    ({ at_us, tag }) =>
+      tag === "minted" && ends_us.some((end_us) => end_us <= at_us && at_us < end_us + late_us)
+  ).length
+}
+
+/** How long minted keys are waited for: a process that was paused for longer gives up those that have come meanwhile. */
+const mintWaitMax_us = 2_000 * ms_us
+
+/** What a node does before keys leave the database. */
+const witnessing: ReadonlySet<string> = new Set([
+  "DatabaseMark.move",
+  "DatabaseMark.look",
+  "Witness.read",
+  "Witness.raise"
+])
+
+/** The shortest time after which a lease or a create is given up, and how long after a pause everything is told that came meanwhile. */
+const waitMin_us = s_us
+/** When an answer comes at that very moment, its caller may have given up just before. */
+const lateAfter_us = 0.99 * waitMin_us
+const wakes_us = 100 * ms_us
+
+/** Whether a lease came when it was about to be given up. */
+const isLateLease = (entry: JournalEntry) => entry.tag === "handed" && entry.took_us >= lateAfter_us
+
+/** How many times each thing happened that may lose keys. */
+const causesOf = (evidence: Evidence) => {
+  const { faults, journal, options } = evidence
+  const kills = journal.filter(({ tag }) => tag === "killed").length
+  const fenced = journal.filter(({ tag }) => tag === "fenced").length
+  const withoutAnswer = (operations: ReadonlyArray<string>) =>
+    journal.filter(
+      (entry) =>
+        entry.tag === "unanswered" &&
+        operations.includes(entry.operation) &&
+        (entry.interrupted_us ?? Infinity) >= givenUpAfter_us
+    )
+  /** Of what takes keys, which loses some only where it may have been done. */
+  const unanswered = (...operations: ReadonlyArray<string>) =>
+    withoutAnswer(operations).filter((entry) => !("isUnsent" in entry && entry.isUnsent)).length
+  /** Of what puts keys somewhere, which loses them where it was certainly not done, too. */
+  const failed = (...operations: ReadonlyArray<string>) => withoutAnswer(operations).length
+  // Keys that were drawn at random are given up where it is not known whether they are bound.
+  const drawn = options.keyOrder === "random" ? failed("LinkStore.takenAmong") : 0
+  /** What stops them, be it with their actor, stops the keys that they let go. */
+  const unwitnessed = journal.filter(
+    (entry) => entry.tag === "unanswered" && witnessing.has(entry.operation)
+  ).length
+  return {
+    kills,
+    longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
+    redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
+    /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
+    leases: unanswered("KeyPool.lease", "send Lease") + journal.filter(isLateLease).length,
+    advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
+    returns: failed("KeyPool.giveBack", "send Return"),
+    /** Refills that may have been given up before their keys were recorded. */
+    refills:
+      fenced +
+      drawn +
+      mintedAfterAnEnd(evidence) +
+      unwitnessed +
+      failed("KeyStock.record", "KeyStock.take", "KeyStock.fill", "KeyFile.append", "send Mint")
+  }
+}
+
+/** For how long a refill may hold minted keys that nothing has recorded yet, all its calls being slow. */
+const refillMax_us = 15 * s_us
+
+/** Minted keys that were lost though nothing happened meanwhile that a refill does not survive. */
+const lostRefills = (evidence: Evidence): number => {
+  const { end_us, journal } = evidence
+  const ops = new Set([
+    ...witnessing,
+    "KeyStock.record",
+    "KeyStock.take",
+    "KeyStock.fill",
+    "KeyFile.append",
+    "LinkStore.takenAmong",
+    "send Mint"
+  ])
+  const causes_us = journal.flatMap((entry) => {
+    if (entry.tag === "paused") return [entry.at_us, entry.at_us + entry.for_us]
+    const isCause =
+      ["killed", "ended", "draining", "fenced"].includes(entry.tag) ||
+      (entry.tag === "unanswered" && ops.has(entry.operation))
+    return isCause ? [entry.at_us] : []
+  })
+  let lost = 0
+  for (const [{ at_us, tag }, count] of lastSeen(evidence)) {
+    if (tag !== "minted" || at_us + refillMax_us > end_us) continue
+    const isCaused = causes_us.some(
+      (cause_us) => at_us - refillMax_us < cause_us && cause_us < at_us + refillMax_us
+    )
+    if (!isCaused) lost += count
+  }
+  return lost
+}
+
+/** What takes keys into the memory of a process, or out of it, beside pools. Those of further databases are carried so. */
+const readAhead: ReadonlySet<string> = new Set([
+  "KeyStock.record",
+  "KeyFile.append",
+  "KeyFile.take",
+  "LinkCarrier.leave",
+  "LinkCarrier.arrive",
+  "LinkCarrier.comeBack"
+])
+
+/** What is too much of the keys that each process has read ahead from its file: up to two refills where it was killed, one for each record or return to the file whose end it did not learn, and none where it shut down. */
+const preloadedTooMuch = (
+  evidence: Evidence
+): ReadonlyArray<readonly [by: string, lost: number, bound: number]> => {
+  const { journal, options } = evidence
+  const killed = new Set<string>()
+  const ended = new Set<string>()
+  const unsure = new Map<string, number>()
+  for (const entry of journal) {
+    if (entry.tag === "killed") killed.add(entry.by)
+    if (entry.tag === "ended") ended.add(entry.by)
+    if (entry.tag === "unanswered" && readAhead.has(entry.operation))
+      unsure.set(entry.by, (unsure.get(entry.by) ?? 0) + 1)
+  }
+  const lost = new Map<string, number>()
+  for (const [{ by, tag }, count] of lastSeen(evidence))
+    if (tag === "preloaded") lost.set(by, (lost.get(by) ?? 0) + count)
+  return Array.from(lost, ([by, count]) => {
+    // What a living one holds is not lost.
+    const held = killed.has(by) || !ended.has(by) ? 2 * options.poolHigh : 0
+    return [by, count, held + (unsure.get(by) ?? 0) * 2 * options.poolHigh] as const
+  }).filter(([, count, bound]) => count > bound)
+}
+
+/** How long a create takes at least that had to go on with another key because an owner was silent. */
+const silent_us = 500 * ms_us
+
+/** Whether a create may have taken a key whose fate it never learned: it failed, an owner was silent, or a node was killed meanwhile. */
+const isUncertain = ({ end_us, journal }: Evidence) => {
+  const kills_us = journal.filter(({ tag }) => tag === "killed").map(({ at_us }) => at_us)
+  return ({ answered_us = end_us, kind, sent_us, status }: Exchange) =>
+    kind === "create" &&
+    (![200, 201, 401, 409, 422, 429].includes(status) ||
+      answered_us - sent_us > silent_us ||
+      kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= answered_us))
+}
+
+/** Keys that one create may have taken when its outcome is unknown: one for each of its tries. */
+const keysOfCreateMax = 8
+
+/** How long a node keeps keys of creates that failed before it has asked about them: twice its pause, and what a question may take. */
+const asked_us = 12 * s_us
+
+/** How long before the end of a process its last creates may have begun: a create goes on for some seconds when its client has gone. */
+const lastCreates_us = 8 * s_us
+
+/** How long before its end a process that shuts down may ask for the last time what became of keys. */
+const closing_us = 4 * s_us
+
+/** The keys that were lost because nodes got no answer when they asked whether they are bound: those that still live ask again, and those that shut down give them up. */
+const askedInVain = (evidence: Evidence): number => {
+  const { end_us, journal } = evidence
+  const ended_us = endsOf(journal)
+  let lost = 0
+  for (const [{ at_us, by, tag }, count] of lastSeen(evidence)) {
+    const end = ended_us.get(by)
+    const since_us = end === undefined ? end_us - asked_us : end - closing_us
+    if (tag === "unconfirmed" && at_us > since_us) lost += count
+  }
+  return lost
+}
+
+/**
+ * The keys that each process has lost though it was not killed, and though it knew of each that it was not bound: none, but for those of creates that were under way at its end, those that it
+ * is still to ask about, and those about which it got no answer when it shut down.
+ */
+const lostByTheLiving = (
+  evidence: Evidence
+): ReadonlyArray<readonly [by: string, lost: number, bound: number]> => {
+  const { end_us, exchanges, journal } = evidence
+  const killed = new Set<string>()
+  const ended_us = new Map<string, number>()
+  const unasked = new Set<string>()
+  const woken_us = new Map<string, Array<number>>()
+  for (const entry of journal) {
+    if (entry.tag === "killed") killed.add(entry.by)
+    if (entry.tag === "ended") ended_us.set(entry.by, entry.at_us)
+    if (entry.tag === "unanswered" && entry.operation === "LinkStore.takenAmong") unasked.add(entry.by)
+    if (entry.tag === "paused" && entry.for_us >= waitMin_us)
+      woken_us.set(entry.by, [...(woken_us.get(entry.by) ?? []), entry.at_us + entry.for_us])
+  }
+  /** When it comes with the end of a pause, whoever waited for it may have given up at the same moment. */
+  const isTooLate = (by: string, at_us: number) =>
+    (woken_us.get(by) ?? []).some((from_us) => from_us <= at_us && at_us < from_us + wakes_us)
+  const lost = new Map<string, number>()
+  for (const [entry, count] of lastSeen(evidence)) {
+    const { at_us, by, tag } = entry
+    if (killed.has(by) || (tag !== "handed" && tag !== "refused") || isTooLate(by, at_us)) continue
+    if (isLateLease(entry)) continue
+    const isToBeAsked = ended_us.has(by) ? unasked.has(by) : at_us > end_us - asked_us
+    if (tag === "handed" || !isToBeAsked) lost.set(by, (lost.get(by) ?? 0) + count)
+  }
+  const failed = exchanges.filter(isUncertain(evidence))
+  /** Creates that may have been under way when a process ended, or the run did. */
+  const lastCreates = (by: string) => {
+    const until_us = ended_us.get(by) ?? end_us
+    return failed.filter(
+      ({ answered_us = end_us, answeredBy = by, sent_us, tries }) =>
+        (answeredBy === by || tries > 1) &&
+        sent_us <= until_us &&
+        (answered_us === end_us || answered_us > until_us - lastCreates_us)
+    ).length
+  }
+  return Array.from(lost, ([by, count]) => [by, count, lastCreates(by) * keysOfCreateMax] as const).filter(
+    ([, count, bound]) => count > bound
+  )
+}
+
+/**
+ * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, and what is put aside, for each kill, and a buffer for
+ * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
+ * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
+ */
+export const Ledger: Checker = {
+  name: "ledger",
+  seesForgotten: true,
+  check: (evidence) => {
+    const { end_us, exchanges, journal, options } = evidence
+    const losses = lossesOf(evidence)
+    const { advances, kills, leases, longPauses, redis, refills, returns } = causesOf(evidence)
+    const violations: Array<Violation> = []
+    const atMost = (lost: number, bound: number, what: string) => {
+      if (lost <= bound) return
+      const text = `${lost} keys were lost ${what}, and ${bound} may be`
+      violations.push({ checker: Ledger.name, at_us: end_us, text, keys: [] })
+    }
+    // Of each pool shard, and of the stock by each node: their keys are minted where the ranges are.
+    const forgot = journal.filter((entry) => entry.tag === "database forgot")
+    const forgottenLinks = forgot.reduce((sum, { links }) => sum + links.length, 0)
+    const givenUp = journal.reduce(
+      (sum, entry) =>
+        entry.tag === "recovered" || entry.tag === "database forgot" ? sum + entry.keys.length : sum,
+      0
+    )
+    const known = new Set(journal.flatMap((entry) => (entry.tag === "minted" ? entry.keys : [])))
+    /** Minted keys that were free again and came into no stock: others may have them from a time that was forgotten. */
+    const withheld = journal.filter(
+      (entry) => entry.tag === "freed" && entry.custom && known.has(plainKeyOf(entry.key))
+    ).length
+    const refillsAtOnce = options.pools + options.nodes
+    const uncertain = exchanges.filter(isUncertain(evidence)).length
+    atMost(
+      losses.held + losses.leases,
+      (kills + leases + returns) * options.bufferCapacity +
+        uncertain * keysOfCreateMax +
+        forgottenLinks +
+        withheld +
+        askedInVain(evidence) +
+        evidence.asideLost,
+      "by nodes"
+    )
+    // Who has keys is known of the actors' messages, and of rows that the database has not forgotten.
+    if (options.level === "actors" && givenUp + withheld + forgot.length === 0) {
+      atMost(losses.leases, (kills + leases) * options.bufferCapacity, "that leases gave to nobody")
+      if (options.keyOrder !== "random")
+        atMost(lostRefills(evidence), 0, "by refills that nothing had stopped")
+      for (const [by, lost, bound] of lostByTheLiving(evidence))
+        atMost(lost, bound, `by ${by}, which was not killed`)
+    }
+    for (const [by, lost, bound] of preloadedTooMuch(evidence))
+      atMost(lost, bound, `that ${by} had read ahead from its file`)
+    atMost(losses.pools, redis * 2 * options.poolHigh + givenUp + forgottenLinks + withheld, "by pool shards")
+    atMost(
+      unminted(journal),
+      (kills + advances + forgot.length * refillsAtOnce) * refillMax(options),
+      "between the watermark and the keys"
+    )
+    atMost(
+      losses.refills,
+      ((kills + longPauses + forgot.length) * refillsAtOnce + refills) * refillMax(options),
+      "before they were recorded"
+    )
+    return violations
+  }
+}
+
+/** Numbers that ranges have passed over, and that became no keys. */
+const unminted = (journal: Evidence["journal"]) =>
+  journal.reduce((sum, entry) => {
+    if (entry.tag === "advanced") return sum + entry.count
+    return entry.tag === "minted" ? sum - entry.keys.length : sum
+  }, 0)
+
+/** Keys of one refill, or of one filling of the stock, at most. */
+const refillMax = ({ keyStockTarget, poolHigh }: Evidence["options"]) => Math.max(poolHigh, keyStockTarget)

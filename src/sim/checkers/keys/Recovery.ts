@@ -1,0 +1,44 @@
+import type { Checker } from "../../Evidence.ts"
+import { s_us } from "../../world/Time.ts"
+
+const epochOf = (batch: string) => Number(batch.split("/")[0])
+
+/** How long after the end of all faults, and after it was recorded, a batch is pushed at the latest. */
+const pushedWithin_us = 5 * s_us
+
+/**
+ * C6: a new owner of a pool shard finishes what stands recorded before it records anything itself,
+ * so that no keys are left behind in a record; and 5 s after faults have ended nothing is recorded that was not pushed.
+ */
+export const Recovery: Checker = {
+  name: "recovery",
+  seesForgotten: true,
+  check: ({ end_us, healed_us, journal, open }) => {
+    const newest = new Map<number, number>()
+    for (const entry of journal) {
+      if (entry.tag === "database forgot") newest.clear()
+      if (entry.tag === "closed")
+        newest.set(entry.shard, Math.max(newest.get(entry.shard) ?? 0, epochOf(entry.batch)))
+    }
+    const pushed = new Set<string>()
+    const recorded_us = new Map<string, number>()
+    for (const entry of journal) {
+      if (entry.tag === "pushed") pushed.add(`${entry.shard}/${entry.batch}`)
+      if (entry.tag === "recorded") recorded_us.set(`${entry.shard}/${entry.batch}`, entry.at_us)
+    }
+    const unpushed = open.flatMap(({ epoch, sequence, shard }) => {
+      const batch = `${epoch}/${sequence}`
+      const due_us = Math.max(healed_us, recorded_us.get(`${shard}/${batch}`) ?? end_us) + pushedWithin_us
+      if (pushed.has(`${shard}/${batch}`) || end_us < due_us) return []
+      const text = `batch ${batch} of pool shard ${shard} was recorded, and was never pushed`
+      return [{ checker: Recovery.name, at_us: end_us, text, keys: [] }]
+    })
+    const left = open.flatMap(({ epoch, shard, sequence }) => {
+      const later = newest.get(shard) ?? 0
+      if (epoch >= later) return []
+      const text = `batch ${epoch}/${sequence} of pool shard ${shard} is open, though the owner of epoch ${later} finished batches of its own`
+      return [{ checker: Recovery.name, at_us: end_us, text, keys: [] }]
+    })
+    return [...unpushed, ...left]
+  }
+}

@@ -1,0 +1,110 @@
+import type { Checker, Violation } from "../../Evidence.ts"
+import type { JournalEntry } from "../../Journal.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
+
+/** How long a node allows everything after the store did not answer, and how long an answer of the store takes at most. */
+const open_us = 1.5 * s_us
+
+/** How long before the end of a call its caller may have given it up. */
+const noticed_us = 50 * ms_us
+
+/** How much longer than the store says a node refuses. */
+const refusalSlack_us = s_us
+
+type Granted = Extract<JournalEntry, { readonly tag: "granted" }>
+
+/** What one process has of one quota. */
+interface Lease {
+  granted: number
+  taken: number
+  /** The most that it was granted at once. */
+  most: number
+  /** Until when it may refuse, by what it was told last. */
+  emptyUntil_us: number
+}
+
+/** What a quota of a minute has left for all, as the store must have it, by the database's clock. */
+interface Bucket {
+  left: number
+  at_us: number
+}
+
+/**
+ * Quotas hold for all nodes together and are used up: the store grants a minute's limit and what refills; a node allows what it was granted, and more only
+ * where the store did not answer; it refuses only when the store had less than it asked for; what it was granted is used, but for a lease or two; and of each
+ * create one is taken.
+ */
+export const Quotas: Checker = {
+  name: "quotas",
+  seesForgotten: true,
+  check: ({ clock, end_us, exchanges, journal, options }) => {
+    const violations: Array<Violation> = []
+    const found = (at_us: number, text: string) =>
+      violations.push({ checker: Quotas.name, at_us, text, keys: [] })
+    const leases = new Map<string, Lease>()
+    const buckets = new Map<string, Bucket>()
+    /** From when to when each process was held up by the store, learned that it does not answer, or woke from a pause. */
+    const aways = new Map<string, Array<{ readonly from_us: number; readonly to_us: number }>>()
+    for (const entry of journal) {
+      // Those that wait for the next call give up sooner than this one.
+      const isAway =
+        (entry.tag === "unanswered" || entry.tag === "held up") && entry.operation === "QuotaStore.leaseMany"
+      if (!isAway && entry.tag !== "paused") continue
+      const to_us = entry.tag === "paused" ? entry.at_us + entry.for_us : entry.at_us
+      const from_us = entry.tag === "held up" ? entry.at_us - entry.for_us : to_us
+      aways.set(entry.by, [...(aways.get(entry.by) ?? []), { from_us, to_us }])
+    }
+    const leaseOf = (by: string, quota: string) => {
+      const name = `${by} ${quota}`
+      const lease = leases.get(name) ?? { granted: 0, taken: 0, most: 0, emptyUntil_us: 0 }
+      leases.set(name, lease)
+      return lease
+    }
+    const grant = ({ at_us, by, demand, granted, limit, nextIn_ms, quota }: Granted) => {
+      const bucket = buckets.get(quota) ?? { left: limit, at_us }
+      const passed_us = Math.max(
+        0,
+        at_us + clock.ahead_us(at_us) - bucket.at_us - clock.ahead_us(bucket.at_us)
+      )
+      const left = Math.min(limit, bucket.left + (passed_us * limit) / (60 * s_us)) - granted
+      // The store counts in milliseconds.
+      if (left < -0.1) found(at_us, `a quota of ${limit} was granted ${(-left).toFixed(1)} times too often`)
+      buckets.set(quota, { left, at_us })
+      const lease = leaseOf(by, quota)
+      lease.granted += granted
+      lease.most = Math.max(lease.most, granted)
+      if (granted < demand)
+        lease.emptyUntil_us = Math.max(lease.emptyUntil_us, at_us + nextIn_ms * ms_us + refusalSlack_us)
+    }
+    for (const entry of journal) {
+      if (entry.tag === "granted") grant(entry)
+      if (entry.tag !== "took") continue
+      const { at_us, by, isAllowed, quotas } = entry
+      const isOpen = aways
+        .get(by)
+        ?.some(({ from_us, to_us }) => at_us > from_us - noticed_us && at_us < to_us + open_us)
+      const own = quotas.map((quota) => leaseOf(by, quota))
+      if (!isAllowed && isOpen !== true && !own.some(({ emptyUntil_us }) => at_us < emptyUntil_us))
+        found(at_us, `${by} refused what the store had not said was used up`)
+      if (!isAllowed || isOpen === true) continue
+      for (const lease of own) {
+        if (lease.taken >= lease.granted)
+          found(at_us, `${by} allowed more than the ${lease.granted} times that it was granted`)
+        lease.taken++
+      }
+    }
+    for (const [name, { granted, most, taken }] of leases) {
+      const [by] = name.split(" ")
+      const bound = 2 * most + 1 + (aways.get(by!)?.length ?? 0) * (most + 16)
+      if (granted - taken > bound)
+        found(end_us, `${by} was granted ${granted} times of a quota, and used ${taken}`)
+    }
+    const asked = exchanges.filter(({ apiKey }) => apiKey !== undefined)
+    const created = asked.filter(({ status }) => status === 201).length
+    const takes = journal.filter((entry) => entry.tag === "took" && entry.isAllowed).length
+    const tries = asked.reduce((sum, { status, tries }) => sum + (status === 0 ? 4 : Math.max(1, tries)), 0)
+    if (options.createsPerMinute !== null && (takes < created || takes > tries))
+      found(end_us, `${takes} were taken of quotas for ${created} links, which were asked for ${tries} times`)
+    return violations
+  }
+}

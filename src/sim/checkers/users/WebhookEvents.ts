@@ -1,0 +1,70 @@
+import type { Checker } from "../../Evidence.ts"
+import { adminId } from "../../../accounts/Access.ts"
+import { s_us } from "../../world/Time.ts"
+
+/** How long an event takes at most when nothing fails, and how long a failure holds up what comes later. */
+const deliveredWithin_us = 6 * s_us
+const heldUpFor_us = 20 * s_us
+const takenOver_us = 2 * s_us
+
+/**
+ * Events of links of users with webhooks are delivered at least once: each link that was bound has its event, which its receiver got or which waits; nothing is
+ * told of what did not happen; and when nothing has failed for a while an event arrives within seconds.
+ */
+export const WebhookEvents: Checker = {
+  name: "webhook events",
+  seesForgotten: true,
+  check: ({ clock, end_us, healed_us, journal, undelivered }) => {
+    const violation = (at_us: number, text: string) => [
+      { checker: WebhookEvents.name, at_us, text, keys: [] }
+    ]
+    const received = new Set<string>()
+    const offered = new Map<string, number>()
+    // What is due by the database's clock is later by as much as that jumps back.
+    let failed_us = clock.jumps.reduce(
+      (most_us, { at_us, by_us }) => Math.max(most_us, at_us - Math.min(0, by_us)),
+      Number.NEGATIVE_INFINITY
+    )
+    const owned = new Set<string>()
+    let changes = 0
+    for (const entry of journal) {
+      if (entry.tag === "received") entry.events.forEach((event) => received.add(event))
+      if (entry.tag === "offered") entry.events.forEach((event) => offered.set(event, entry.at_us))
+      if (entry.tag === "unanswered" && /^(LinkCarrier|Webhook|WebhookStore)\./.test(entry.operation))
+        failed_us = Math.max(failed_us, entry.at_us)
+      if (entry.tag === "bound" && entry.link.owner !== null && entry.link.owner !== adminId) {
+        owned.add(entry.link.key)
+        changes++
+      }
+      if (entry.tag === "deleted" && owned.delete(entry.key)) changes++
+    }
+    const lost = Array.from(offered).flatMap(([event, at_us]) =>
+      received.has(event) || undelivered.has(event)
+        ? []
+        : violation(at_us, `event ${event} was queued, was never delivered, and does not wait`)
+    )
+    const late = Array.from(offered).flatMap(([event, at_us]) =>
+      !received.has(event) &&
+      at_us > Math.max(healed_us + takenOver_us, failed_us + heldUpFor_us) &&
+      at_us < end_us - deliveredWithin_us
+        ? violation(at_us, `event ${event} was not delivered within 6 s, though nothing failed`)
+        : []
+    )
+    const invented = Array.from(received).flatMap((event) =>
+      offered.has(event)
+        ? []
+        : violation(end_us, `event ${event} was delivered, and nothing of it was committed`)
+    )
+    return [
+      ...lost,
+      ...late,
+      ...invented,
+      ...(changes === offered.size
+        ? []
+        : violation(
+            end_us,
+            `${changes} changes of users' links were committed, and ${offered.size} events queued`
+          ))
+    ]
+  }
+}

@@ -1,0 +1,267 @@
+import { Effect, Struct } from "effect"
+import type { ExtrasChange, Link, LinkExtras } from "../../model/Link.ts"
+import type { DomainList } from "../../storage/domains/DomainStore.ts"
+import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import { s_us } from "../world/Time.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import { type Mutant, withFaults } from "./Mutant.ts"
+
+type Links = typeof LinkStore.Service
+
+/** Clients who choose much of their links, change that, and list them. */
+const choosing: Mutant["options"] = (options) =>
+  withFaults({}, { withChoices: 0.5, edited: 0.8, changed: 0.2, created: 0.4, listed: 0.05 })(options)
+
+/** The same, of links that few visits use up. */
+const limiting: Mutant["options"] = (options) => {
+  const { workload, ...others } = choosing!(options)
+  return { ...others, workload: { ...workload, created: 0.1, withMaxVisits: 0.5, remembered: 8 } }
+}
+
+/** The same, of aliases with several segments. */
+const branching: Mutant["options"] = (options) => {
+  const { workload, ...others } = choosing!(options)
+  return {
+    ...others,
+    workload: { ...workload, withAlias: 0.7, withLongAlias: 0.8, withDomain: 0, wished: 0.4 }
+  }
+}
+
+/** Links as a process reads them. */
+const reading =
+  (seen: (link: Link, process: VirtualProcess) => Link): Mutant["make"] =>
+  () => ({
+    ports: ({ links }, process) => ({
+      links: {
+        ...links,
+        findMany: (keys) =>
+          Effect.map(links.findMany(keys), (rows) =>
+            rows.map((row) => (row === null ? null : seen(row, process)))
+          )
+      }
+    })
+  })
+
+/** Changes as a process has them made. */
+const changing =
+  (mutate: (links: Links) => Partial<Links>): Mutant["make"] =>
+  () => ({ ports: ({ links }) => ({ links: { ...links, ...mutate(links) } }) })
+
+const without = (link: Link, name: keyof LinkExtras): Link => {
+  const { [name]: _, ...extras } = link.extras ?? {}
+  return { ...link, extras }
+}
+
+const noExtras: ExtrasChange = {
+  archived: null,
+  forwardPath: null,
+  rules: null,
+  variants: null
+}
+
+/** How far behind `rules-read-late` is. */
+const late_us = 4 * s_us
+
+/** What changed links have left of their visits. */
+const withVisitsLeft =
+  (leftOf: (link: Link) => number | null): Mutant["make"] =>
+  () => ({
+    database: ({ links }, { rows }) => ({
+      links: {
+        ...links,
+        updateMany: (updates) =>
+          Effect.tap(links.updateMany(updates), () => {
+            for (const { key } of updates) {
+              const row = rows.get(key)
+              if (row !== undefined) rows.set(key, { ...row, visitsLeft: leftOf(row) })
+            }
+          })
+      }
+    })
+  })
+
+/** What can be broken about what else is chosen of links, and about lists of them. */
+export const choices: ReadonlyArray<Mutant> = [
+  {
+    name: "rules-unheeded",
+    text: "Redirects lead to a link's own target, whatever its rules say.",
+    promise: "C3",
+    checker: "leading",
+    options: choosing,
+    make: reading((link) => without(link, "rules"))
+  },
+  {
+    name: "paths-not-forwarded",
+    text: "A path that follows a key leads nowhere, though its link forwards it.",
+    promise: "C3",
+    checker: "leading",
+    options: choosing,
+    make: reading((link) => without(link, "forwardPath"))
+  },
+  {
+    name: "variants-of-each-node",
+    text: "Nodes divide visitors among variants in different orders.",
+    promise: "C3",
+    checker: "leading",
+    options: (options) => ({ ...choosing!(options), nodes: 3 }),
+    make: reading((link, { name }) => {
+      const variants = link.extras?.variants
+      return variants === undefined || name !== "node-0"
+        ? link
+        : { ...link, extras: { ...link.extras, variants: variants.toReversed() } }
+    })
+  },
+  {
+    name: "rules-read-late",
+    text: "A process reads the rules of a link as they were up to 4 s before.",
+    promise: "C4",
+    checker: "freshness",
+    options: (options) => {
+      const { workload, ...others } = choosing!(options)
+      return { ...others, workload: { ...workload, created: 0.1, remembered: 5, followed: 0.5 } }
+    },
+    make: () => {
+      const read = new Map<string, { readonly at_us: number; readonly link: Link }>()
+      return reading((link, { world }) => {
+        const known = read.get(link.key)
+        if (known === undefined || world.now_us - known.at_us > late_us) {
+          read.set(link.key, { at_us: world.now_us, link })
+          return link
+        }
+        return known.link.createdAt === link.createdAt && known.link.extras !== undefined
+          ? { ...link, extras: known.link.extras }
+          : link
+      })()
+    }
+  },
+  {
+    name: "change-clears-the-others",
+    text: "A change of one choice clears all others of the link.",
+    promise: "C2",
+    checker: "choices",
+    options: choosing,
+    make: changing((links) => ({
+      updateMany: (updates) =>
+        links.updateMany(
+          updates.map(({ change, ...update }) => ({
+            ...update,
+            change: {
+              ...change,
+              ...(change.extras !== undefined && { extras: { ...noExtras, ...change.extras } })
+            }
+          }))
+        )
+    }))
+  },
+  {
+    name: "change-without-choices",
+    text: "A change leaves out what only few links have.",
+    promise: "C2",
+    checker: "choices",
+    options: choosing,
+    make: changing((links) => ({
+      updateMany: (updates) =>
+        links.updateMany(
+          updates.map((update) => ({ ...update, change: Struct.omit(update.change, "extras") }))
+        )
+    }))
+  },
+  {
+    name: "lowered-limit-forgets",
+    text: "A limit below what was used of a link is kept as if no more had been used than it allows.",
+    promise: "C5",
+    checker: "exact visits",
+    options: limiting,
+    make: withVisitsLeft(({ visitsLeft }) => visitsLeft && Math.max(0, visitsLeft))
+  },
+  {
+    name: "limit-begins-again",
+    text: "A link has all its visits again when something of it is changed.",
+    promise: "C5",
+    checker: "exact visits",
+    options: limiting,
+    make: withVisitsLeft(({ maxVisits }) => maxVisits)
+  },
+  {
+    name: "limit-not-taken",
+    text: "A link with a limit grants all visits.",
+    promise: "C5",
+    checker: "exact visits",
+    options: limiting,
+    make: changing(() => ({
+      takeVisits: (takes) => Effect.succeed(takes.map(({ count }) => ({ granted: count, left: 1 })))
+    }))
+  },
+  {
+    name: "long-aliases-known-late",
+    text: "A node learns of aliases with several segments 8 s after others.",
+    promise: "C3",
+    checker: "read your writes",
+    options: branching,
+    make: () => ({
+      domains: (store, { world }) => {
+        const lists: Array<{ readonly at_us: number; readonly list: DomainList }> = []
+        return {
+          ...store,
+          read: () =>
+            Effect.map(store.read(null), (list) => {
+              lists.push({ at_us: world.now_us, list: list! })
+              return lists.findLast(({ at_us }) => at_us <= world.now_us - 8 * s_us)?.list ?? lists[0]!.list
+            })
+        }
+      }
+    })
+  },
+  {
+    name: "shorter-alias-wins",
+    text: "A link takes the paths of longer aliases, where it forwards paths.",
+    promise: "C3",
+    checker: "leading",
+    options: branching,
+    make: () => ({
+      ports: ({ links }) => ({
+        links: {
+          ...links,
+          findMany: (keys) =>
+            Effect.flatMap(links.findMany(keys), (rows) =>
+              Effect.forEach(rows, (row) => {
+                const end = row === null ? -1 : row.key.indexOf("/")
+                return end === -1
+                  ? Effect.succeed(row)
+                  : Effect.map(links.findMany([row!.key.slice(0, end)]), ([shorter]) =>
+                      shorter?.extras?.forwardPath === true ? null : row
+                    )
+              })
+            )
+        }
+      })
+    })
+  },
+  {
+    name: "archived-is-listed",
+    text: "A list has archived links whatever it is asked for.",
+    promise: "lists",
+    checker: "lists",
+    options: choosing,
+    make: changing((links) => ({ list: (query) => links.list({ ...query, archived: undefined }) }))
+  },
+  {
+    name: "lists-lag",
+    text: "Links are in no list before they are 2 s old.",
+    promise: "lists",
+    checker: "lists",
+    options: choosing,
+    make: () => ({
+      ports: ({ links }, { world }) => ({
+        links: {
+          ...links,
+          list: (query) =>
+            Effect.map(links.list(query), (page) => ({
+              ...page,
+              links: page.links.filter(({ createdAt }) => world.now_ms - createdAt > 2_000)
+            }))
+        }
+      })
+    })
+  }
+]
