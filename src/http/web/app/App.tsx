@@ -22,12 +22,22 @@ const Page = () => {
     document.title = title === "" ? name : `${title} · ${name}`
   }, [title])
   if (place.needsSession && me.value === null) return <SignInFirst title={title} />
-  if (place.needsSession && me.value === undefined) return <Loading />
-  if (place.shown) return <place.shown key={here.value.pathname} />
-  if (loaded.state === "failed") return <Failure error={loaded.error} retry={loaded.reload} />
-  if (loaded.state === "loading") return <Loading />
+  const isSure = !place.needsSession || me.value !== undefined
+  if (isSure && place.shown) return <place.shown />
+  if (!isSure || loaded.state !== "loaded") {
+    return (
+      <>
+        <h1 class="visually-hidden">{title}</h1>
+        {isSure && loaded.state === "failed" ? (
+          <Failure error={loaded.error} retry={loaded.reload} />
+        ) : (
+          <Loading />
+        )}
+      </>
+    )
+  }
   const Component = loaded.value
-  return <Component key={here.value.pathname} />
+  return <Component />
 }
 
 /** The whole page. */
@@ -53,7 +63,8 @@ export const App = () => {
         </p>
       )}
       <main id="main" tabIndex={-1} ref={main}>
-        <Page />
+        {/* As new at each address, so that nothing of the former place is left while this one loads. */}
+        <Page key={pathname} />
       </main>
       <footer class="footer">
         <p>{rich(t.footer, { api: (inner) => <a href="/docs">{inner}</a> })}</p>
