@@ -152,24 +152,27 @@ describe("a newcomer", () => {
     await page.context().close()
   })
 
-  inBrowser("is told which place is on its way, or did not come, as it is told of those that are there", async (session) => {
-    const page = await newPage(session, "/")
-    await page.getByText("Alias, end, password, limits").waitFor()
-    let fail = () => {}
-    const failed = new Promise<void>((resolve) => (fail = resolve))
-    await page.route("**/assets/*.js", async (route) => {
-      await failed
-      await route.abort()
-    })
-    await follow(page, "/app/sign-up")
-    await page.getByText("Loading", { exact: false }).waitFor({ state: "attached" })
-    expect(await page.getByRole("heading").allTextContents()).toEqual(["Sign up"])
-    await expectSound(page, "a place on its way", { within: "main" })
-    fail()
-    await page.getByRole("button", { name: "Try again" }).waitFor()
-    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["Sign up"])
-    await page.context().close()
-  })
+  inBrowser(
+    "is told which place is on its way, or did not come, as it is told of those that are there",
+    async (session) => {
+      const page = await newPage(session, "/")
+      await page.getByText("Alias, end, password, limits").waitFor()
+      let fail = () => {}
+      const failed = new Promise<void>((resolve) => (fail = resolve))
+      await page.route("**/assets/*.js", async (route) => {
+        await failed
+        await route.abort()
+      })
+      await follow(page, "/app/sign-up")
+      await page.getByText("Loading", { exact: false }).waitFor({ state: "attached" })
+      expect(await page.getByRole("heading").allTextContents()).toEqual(["Sign up"])
+      await expectSound(page, "a place on its way", { within: "main" })
+      fail()
+      await page.getByRole("button", { name: "Try again" }).waitFor()
+      expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["Sign up"])
+      await page.context().close()
+    }
+  )
 
   inBrowser("makes an account, signs out and is asked to sign in", async (session) => {
     const page = await newPage(session, "/app/sign-up")

@@ -143,7 +143,9 @@ const makeLease = Effect.fnUntraced(function* (scope: Scope.Scope) {
   })
   yield* Effect.forkScoped(Pulse.forever(checkFailed, checkEvery))
 
-  const rest = Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(lateLeases), returnWaitMax))
+  const rest = Effect.suspend(() =>
+    Effect.timeoutOption(Effect.interruptible(Fiber.awaitAll(lateLeases)), returnWaitMax)
+  )
 
   return { lease, giveBack, rest }
 })

@@ -184,6 +184,27 @@ describe("a key buffer", () => {
     })
   )
 
+  it.scoped(
+    "gives its keys back within 2 s of its stop, though a lease that is late may still be answered",
+    () =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores({ shards: 2 }))
+        yield* take(node, 3)
+        const isReturned = () => node.faults.operations().includes("KeyPool.giveBack")
+        node.faults.set(always("hang", "KeyPool.lease"))
+        yield* take(node, 2)
+        yield* others
+        yield* TestClock.adjust("2 seconds")
+        yield* others
+        yield* Effect.fork(node.stop)
+        yield* others
+        expect(isReturned()).toBe(false)
+        yield* TestClock.adjust("2 seconds")
+        yield* others
+        expect(isReturned()).toBe(true)
+      })
+  )
+
   it.scoped("stops all the same when the pool does not take its keys, and within bounds", () =>
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores())
