@@ -44,6 +44,7 @@ import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
 import { DatabaseClock } from "./database/DatabaseClock.ts"
 import { type Ailment, DatabaseServer } from "./database/DatabaseServer.ts"
 import { SessionFigures } from "./database/SessionFigures.ts"
+import * as BucketHome from "./homes/BucketHome.ts"
 import { AskedEpoch } from "./homes/Statements.ts"
 import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } from "./DatabaseCopy.ts"
 import type { Testimony } from "../../storage/nodes/Witness.ts"
@@ -749,7 +750,9 @@ export class VirtualDatabase {
             Effect.tap(lifetime.recycle(options), (freed) => {
               for (const { key } of freed)
                 journal.add({ tag: "freed", by, key, custom: !tables.stocked.stock.has(plainKeyOf(key)) })
-              announce(new Set(freed.map(({ key }) => key)))
+              const keys = freed.map(({ key }) => key)
+              BucketHome.noteFreed(tables.home, keys)
+              announce(new Set(keys))
             })
         )
     }

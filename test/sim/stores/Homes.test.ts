@@ -157,8 +157,14 @@ describe("a simulated mover", () => {
       Array.from({ length: bucketCount }, (_, bucket) => ({ home: bucket % 2 === 0 ? 1 : 0, movingTo: null }))
     )
     expect(databases.map(({ tables }) => tables.home)).toEqual([
-      { epoch: epochs.get(0), barriers: new Map(), leftovers: new Set(), tenure: undefined },
-      { epoch: 0, barriers: new Map(), leftovers: new Set(), tenure: undefined }
+      {
+        epoch: epochs.get(0),
+        barriers: new Map(),
+        leftovers: new Set(),
+        freed: new Map(),
+        tenure: undefined
+      },
+      { epoch: 0, barriers: new Map(), leftovers: new Set(), freed: new Map(), tenure: undefined }
     ])
     for (const [number, tables] of rows.entries()) {
       const own = (bucketOf: (name: string) => number, names: ReadonlyArray<string>) =>
@@ -180,4 +186,28 @@ describe("a simulated mover", () => {
         )
     }
   })
+
+  it("goes on where the target has freed links since", () =>
+    Effect.gen(function* () {
+      const little = yield* littleWorld({ homes: { count: 2, homeOf: () => 0 } })
+      const { control, databases } = little.homes!
+      for (const key of keys) control.tables.rows.set(key, { ...linkOf(key), expiresAt: 10_000 })
+      const moves = new BucketMoves({
+        world: little.world,
+        databases,
+        defects: {},
+        isKilled: (place) => place === "the next step is verify" && little.world.now_us < 10_000_000
+      })
+      const node = little.world.spawn("node", 1)
+      const lifetime = yield* on(little, node, LinkLifetime)
+      little.world.after(0, null, () => moves.begin({ buckets: half, from: 0, to: 1 }, () => 20_000_000))
+      yield* little.inside(node, Effect.sleep("15 seconds"))
+      const ended = yield* lifetime.expireSome(100)
+      yield* little.inside(node, Effect.sleep("1 seconds"))
+      const freed = yield* lifetime.recycle({ quarantine_ms: 1, count: 100 })
+      expect([ended.length, freed.length]).toEqual([keys.length, keys.length])
+      expect(moves.isUnderWay).toBe(true)
+      yield* little.inside(node, Effect.sleep("10 seconds"))
+      expect(moves.isUnderWay).toBe(false)
+    }).pipe(Effect.scoped, Effect.runPromise))
 })

@@ -21,6 +21,8 @@ export interface Home {
   readonly barriers: Map<number, Barrier>
   /** Moves whose rows may be deleted here; see `BucketRows.deleteSome`. */
   readonly leftovers: Set<number>
+  /** Keys that have been freed here, by the id of a move to here that their links may have come by; see `BucketFrees`. */
+  readonly freed: Map<number, ReadonlySet<string>>
   /** What the caller of the transaction at hand knows of this database. */
   tenure: Tenure | undefined
 }
@@ -30,20 +32,27 @@ export const empty = (): Home => ({
   epoch: 0,
   barriers: new Map(),
   leftovers: new Set(),
+  freed: new Map(),
   tenure: undefined
 })
 
 /** The same, of its own. */
-export const cloned = ({ barriers, epoch, leftovers }: Home): Home => ({
+export const cloned = ({ barriers, epoch, freed, leftovers }: Home): Home => ({
   epoch,
   barriers: new Map(barriers),
   leftovers: new Set(leftovers),
+  freed: new Map(freed),
   tenure: undefined
 })
 
 const isClosed = ({ barriers }: Home, bucket: number): boolean => {
   for (const barrier of barriers.values()) if (barrier.isClosed && barrier.buckets.has(bucket)) return true
   return false
+}
+
+/** Notes keys that are freed for each move whose links they may have been. */
+export const noteFreed = ({ freed }: Home, keys: ReadonlyArray<string>): void => {
+  for (const [move, noted] of freed) freed.set(move, new Set([...noted, ...keys]))
 }
 
 /** Whether upkeep passes over the row of a key: it is behind a barrier, or not at home by what the caller knows. */

@@ -198,6 +198,9 @@ export class BucketMoves {
     })
 
     const prepare = Effect.gen(this, function* () {
+      yield* ask(to, "frees", ({ home: { freed } }) => {
+        if (!freed.has(id)) freed.set(id, new Set())
+      })
       yield* barrier(to, true, true)
       yield* at("the target has its barrier")
       yield* barrier(from, false, true)
@@ -229,13 +232,13 @@ export class BucketMoves {
       yield* at("the buckets are at home in the target")
     })
 
-    /** Whether the target has the links of the source. Guards are dropped too soon in the simulation to tell. */
+    /** Whether the target has the links of the source, but those that it has freed since. Guards are dropped too soon in the simulation to tell. */
     const verify = Effect.gen(function* () {
       const keys = yield* from.ask(mover, "BucketMover.read", query, ({ ended, rows }) =>
         Array.from(rows.keys()).filter((key) => !ended.has(key) && whole.has(bucketOf(key)))
       )
-      const isWhole = yield* to.ask(mover, "BucketMover.read", query, ({ rows }) =>
-        keys.every((key) => rows.has(key))
+      const isWhole = yield* to.ask(mover, "BucketMover.read", query, ({ home: { freed }, rows }) =>
+        keys.every((key) => rows.has(key) || freed.get(id)?.has(key))
       )
       if (!isWhole) {
         world.tell(mover.id, "stops", "rows of the source are not in the target")
@@ -294,7 +297,8 @@ export class BucketMoves {
         deleteRows.pipe(
           Effect.zipRight(withoutBarrier(from)),
           Effect.zipRight(at("the barrier is gone")),
-          Effect.zipRight(ask(from, "leftovers", ({ home }) => home.leftovers.delete(id)))
+          Effect.zipRight(ask(from, "leftovers", ({ home }) => home.leftovers.delete(id))),
+          Effect.zipRight(ask(to, "frees", ({ home }) => home.freed.delete(id)))
         ),
         "done"
       ]
