@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Exit, Fiber, Layer, Metric, Runtime, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Metric, Runtime, Schedule, Scope } from "effect"
 import * as Pulse from "../../time/Pulse.ts"
 import type { Sharding } from "@effect/cluster/Sharding"
 import * as Parallel from "../../fibers/Parallel.ts"
@@ -11,14 +11,15 @@ import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { type Leased, PoolShard } from "./PoolShard.ts"
-import { orElsewhere, Unavailable } from "../Unavailable.ts"
+import { orElsewhere, orUnavailable, Unavailable } from "../Unavailable.ts"
 import * as UnconfirmedKeys from "./UnconfirmedKeys.ts"
 
 /**
  * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
  *
  * Laws: a leased key is taken at most once, unless it was put back; at most `capacity` keys are held, which bounds what a kill of
- * the node can lose beside the keys of creates that are under way or have just failed; a graceful shutdown returns the keys that are left to their pool.
+ * the node can lose beside the keys of creates that are under way or have just failed, and those that `KeyChoice` has put aside; a graceful shutdown returns the keys that are left to their pool,
+ * where that answers within two seconds.
  */
 export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
   KeyBuffer,
@@ -53,7 +54,10 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
 
 /** Another shard is asked after this long: long enough for a refill, short enough to answer the client in time. */
 const leaseWaitMax = { onlyShard: Duration.seconds(3), oneOfMany: Duration.seconds(1) }
+
+/** How long keys that are given back wait for their shard, and after what pause they are sent again where that fails. */
 const returnWaitMax = Duration.seconds(2)
+const returnAgain = Schedule.spaced("200 millis")
 
 /** A lease that is not answered in time is given up after this long: a shard that lives answers within it, at the end of its refill. */
 const lateWaitMax = Duration.seconds(10)
@@ -74,7 +78,10 @@ const makeLease = Effect.fnUntraced(function* (scope: Scope.Scope) {
   const giveBack = (shard: number, keys: PackedKeys) =>
     count(keys) === 0
       ? Effect.void
-      : Effect.flatMap(drawId, (returnId) => clientOf(String(shard)).Return({ keys, returnId })).pipe(
+      : Effect.flatMap(drawId, (returnId) =>
+          // Under one id, so that a return whose answer was lost adds nothing when it comes once more.
+          Effect.retry(orUnavailable(clientOf(String(shard)).Return({ keys, returnId })), returnAgain)
+        ).pipe(
           // Otherwise the timeout could not interrupt it in a finalizer.
           Effect.interruptible,
           Effect.timeout(returnWaitMax),

@@ -144,6 +144,23 @@ describe("a key buffer", () => {
     })
   )
 
+  it.scoped.each(["refuse", "lose", "die"] as const)(
+    "gives its keys back when it stops, once, though the pool does not answer at first (%s)",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        yield* take(node, 3)
+        const before = yield* stores.pool.level(0)
+        let failures = 3
+        node.faults.set(({ operation }) =>
+          operation === "KeyPool.giveBack" && failures-- > 0 ? verdict : "pass"
+        )
+        yield* node.stop
+        expect(yield* stores.pool.level(0)).toBe(before + 5)
+      })
+  )
+
   it.scoped("waits at its stop for a lease that is under way, and gives those keys back too", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()
