@@ -336,7 +336,7 @@ export const pools: ReadonlyArray<Mutant> = [
         ...takenByEffect(buffer),
         putBack: () => Effect.void,
         putBackUnbound: () => Effect.void,
-        take: Effect.zipRight(buffer.take, buffer.take)
+        takeMany: (count) => Effect.zipRight(buffer.takeMany(count), buffer.takeMany(count))
       })
     })
   },
