@@ -88,6 +88,13 @@ export type StoreEntry =
       readonly by: string
       readonly keys: ReadonlyArray<string>
     }
+  /** A return of keys to their pool shard failed, or found nobody: a call of the pool, or the message to its owner. `interrupted_us`: how long it had been waited for when it was given up. */
+  | {
+      readonly tag: "unreturned"
+      readonly by: string
+      readonly keys: ReadonlyArray<string>
+      readonly interrupted_us: number | undefined
+    }
   /** A create was asked for with a key that an earlier one with an unknown outcome had, though it was not handed out again. */
   | { readonly tag: "reused"; readonly by: string; readonly key: string }
   /**

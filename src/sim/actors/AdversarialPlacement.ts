@@ -252,7 +252,10 @@ export class AdversarialPlacement implements Placement {
       const end = begins?.(sender.process.id, `send ${tag}`)
       const sent_us = world.now_us
       const message: Message = {
-        lost: (interrupted_us) => journal.unanswered(sender.process, `send ${tag}`, interrupted_us),
+        lost: (interrupted_us) => {
+          journal.unanswered(sender.process, `send ${tag}`, interrupted_us)
+          trail.lost(sender.process, tag, payload, interrupted_us)
+        },
         sender,
         actor,
         tag,

@@ -68,7 +68,7 @@ export const makeTrail = (journal: Journal) => {
   return {
     /** A message that a process sent has come to its end. */
     message: ({ id: by }: VirtualProcess, tag: string, payload: unknown, ending: Ending, took_us: number) => {
-      // They are given back once.
+      // They are sent again under the same id alone, whose keys their pool takes once.
       if (tag === "Return" && !isSuccess(ending)) note("unsure", by, packedOf(payload))
       if (tag !== "Lease" || !isSuccess(ending)) return
       const keys = packedOf(ending.value)
@@ -78,6 +78,10 @@ export const makeTrail = (journal: Journal) => {
         doubtful.delete(key)
       }
       journal.add({ tag: "handed", by, keys, took_us })
+    },
+    /** A message that a process sent, or its answer, may have come to nobody, or the process gave it up. */
+    lost: ({ id: by }: VirtualProcess, tag: string, payload: unknown, interrupted_us: number | undefined) => {
+      if (tag === "Return") journal.add({ tag: "unreturned", by, keys: packedOf(payload), interrupted_us })
     },
     /** The ports by which a process binds its links, and asks about their keys. */
     over: <A>({ id: by }: VirtualProcess, ports: Context.Context<A | LinkStore | GuardedCreates>) => {

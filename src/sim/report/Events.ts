@@ -60,6 +60,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `used ${entry.key} again, of which it does not know whether it was bound`
     case "unconfirmed":
       return `asked in vain whether ${count(entry.keys)} are bound: ${named(entry.keys)}`
+    case "unreturned":
+      return `could not return ${count(entry.keys)}: ${named(entry.keys)}`
     case "unsure":
       return `does not know what became of ${count(entry.keys)}: ${named(entry.keys)}`
     case "pushed":

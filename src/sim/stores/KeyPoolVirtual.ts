@@ -1,4 +1,4 @@
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Exit, Layer, type Scope } from "effect"
 import * as Concurrent from "../../fibers/Concurrent.ts"
 import { toStrings } from "../../keys/PackedKeys.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
@@ -144,7 +144,18 @@ const makeShard = (
       pop: (wanted) => send("KeyPool.lease", () => redis.pop(by, wanted)),
       giveBack: (id, packed) => {
         const keys = toStrings(packed)
-        return send("KeyPool.giveBack", () => redis.giveBack(by, id, keys))
+        return Effect.suspend(() => {
+          const called_us = process.world.now_us
+          return Effect.onExit(
+            send("KeyPool.giveBack", () => redis.giveBack(by, id, keys)),
+            (exit) =>
+              Effect.sync(() => {
+                if (Exit.isSuccess(exit)) return
+                const interrupted_us = Exit.isInterrupted(exit) ? process.world.now_us - called_us : undefined
+                redis.unreturned(by, keys, interrupted_us)
+              })
+          )
+        })
       },
       length: send("KeyPool.level", () => redis.keys.length)
     })

@@ -204,6 +204,11 @@ export class VirtualRedis {
     return this.#keys.length
   }
 
+  /** Notes a return of which a process does not know whether it was done, or knows that it was not; see `Journal`. */
+  unreturned(by: string, keys: ReadonlyArray<string>, interrupted_us: number | undefined) {
+    this.#journal.add({ tag: "unreturned", by, keys, interrupted_us })
+  }
+
   /** What there is to add of keys: a set has each once, also where it is given one twice. */
   #missing(keys: ReadonlyArray<string>): ReadonlyArray<string> {
     if (this.#kind === "list") return keys

@@ -857,6 +857,24 @@ describe("the checkers", () => {
     expect(keysLost(9 * s_us)).toEqual(["1 keys were lost by nodes, and 0 may be"])
   })
 
+  it("find nothing in keys that a node could not return, as many as it had, and something in those that it was handed again since", () => {
+    const many = keysOf("k", 40)
+    const had = [...way(many), { ...handed, keys: many }]
+    const unreturned = { tag: "unreturned", at_us: 2, by, keys: many, interrupted_us: undefined } as const
+    const { keys, ...failed } = { ...unreturned, tag: "unanswered", operation: "KeyPool.giveBack" } as const
+    const returned = { tag: "returned", at_us: 3, by, shard: 0, keys } as const
+    const again = [returned, leased(4, many), { ...handed, at_us: 4, keys: many }]
+    const others = keysOf("other", 40)
+    const lost = (...after: Evidence["journal"]) =>
+      Ledger.check(evidence({ journal: [...had, ...after], pooled: new Set(others) })).map(({ text }) => text)
+    expect(lost(failed, unreturned)).toEqual([])
+    const tooMany = "40 keys were lost by nodes, and 0 may be"
+    expect(lost(failed, unreturned, ...again)).toContain(tooMany)
+    // What is given up at once has not failed, and another return is no excuse.
+    expect(lost({ ...unreturned, interrupted_us: 1_000 })).toContain(tooMany)
+    expect(lost(failed, { ...unreturned, keys: others })).toContain(tooMany)
+  })
+
   it("find nothing in numbers that a node asked for in its last moment", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })

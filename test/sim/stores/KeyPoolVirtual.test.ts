@@ -116,6 +116,21 @@ describe("a pool of the simulation, when calls fail", () => {
     expect(little.told("leased").map(({ keys }) => keys)).toEqual([numbered("b1-", 3)])
   })
 
+  it("notes the keys of a return that fails, whether it was applied or not, and of no other", () => {
+    const { little, pool, process } = setUp()
+    little.run(process, pool.push(owner, batch(1)))
+    const leased = little.run(process, pool.lease(0, 5))
+    const giveBack = (id: number) => little.exit(process, pool.giveBack(0, id, leased))
+    const noted = () => little.told("unreturned").map(({ keys }) => keys)
+    expect(Exit.isSuccess(giveBack(1))).toBe(true)
+    expect(noted()).toEqual([])
+    little.redisFaults = { refused: 1, lost: 0, ignored: 0 }
+    expect(Exit.isFailure(giveBack(2))).toBe(true)
+    // The connection is gone as well.
+    expect(Exit.isFailure(giveBack(3))).toBe(true)
+    expect(noted()).toEqual([toStrings(leased), toStrings(leased)])
+  })
+
   it("leases nothing where the lease was not sent, or was never seen", () => {
     for (const [faults, applied] of [
       [{ refused: 1, lost: 0, ignored: 0 }, "no"],

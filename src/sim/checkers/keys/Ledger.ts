@@ -20,12 +20,19 @@ export interface Losses {
 }
 
 /** Tags of the entries that tell which keys a node had. */
-const holding: ReadonlySet<string> = new Set(["handed", "refused", "unsure", "unconfirmed"])
+const holding: ReadonlySet<string> = new Set(["handed", "refused", "unsure", "unconfirmed", "unreturned"])
 
 const isHeld = ({ tag }: JournalEntry) => holding.has(tag)
 
-/** Where each key that is not accounted for was last seen: how many of each entry's. */
-const lastSeen = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence) => {
+/** The keys that are not accounted for, and where each was last seen. */
+const lostKeys = ({
+  buffered,
+  journal,
+  pooled,
+  recorded,
+  row,
+  stocked
+}: Evidence): ReadonlyArray<readonly [key: string, entry: JournalEntry]> => {
   const isBound = (key: string) => domainNumbers.some((domain) => row(qualifiedKey({ domain, key })) !== null)
   const isThere = (key: string) =>
     pooled.has(key) || recorded.has(key) || stocked.has(key) || buffered.has(key) || isBound(key)
@@ -34,8 +41,13 @@ const lastSeen = ({ buffered, journal, pooled, recorded, row, stocked }: Evidenc
     if ("keys" in entry) for (const key of entry.keys) last.set(key, entry)
     if (entry.tag === "forgot") for (const key of entry.gone) last.set(key, entry)
   }
+  return Array.from(last).filter(([key]) => !isThere(key))
+}
+
+/** The entries where they were last seen: how many of each entry's. */
+const lastSeen = (evidence: Evidence): ReadonlyMap<JournalEntry, number> => {
   const lost = new Map<JournalEntry, number>()
-  for (const [key, entry] of last) if (!isThere(key)) lost.set(entry, (lost.get(entry) ?? 0) + 1)
+  for (const [, entry] of lostKeys(evidence)) lost.set(entry, (lost.get(entry) ?? 0) + 1)
   return lost
 }
 
@@ -57,6 +69,10 @@ export const lossesOf = (evidence: Evidence): Losses => {
 
 /** A call that is given up sooner was interrupted with its actor or its node, which loses nothing while the store answers: no time of the product's is shorter. */
 const givenUpAfter_us = 500 * ms_us
+
+/** Whether whoever made a call, or sent a message, had an error of it, or waited for long. */
+const isGivenUp = ({ interrupted_us }: { readonly interrupted_us: number | undefined }) =>
+  (interrupted_us ?? Infinity) >= givenUpAfter_us
 
 /** How long before its end a process may have asked for numbers whose answer found nobody: as long as it waits for the answer. */
 const lastAsked_us = 4 * s_us
@@ -119,10 +135,7 @@ const causesOf = (evidence: Evidence) => {
   const fenced = journal.filter(({ tag }) => tag === "fenced").length
   const withoutAnswer = (operations: ReadonlyArray<string>) =>
     journal.filter(
-      (entry) =>
-        entry.tag === "unanswered" &&
-        operations.includes(entry.operation) &&
-        (entry.interrupted_us ?? Infinity) >= givenUpAfter_us
+      (entry) => entry.tag === "unanswered" && operations.includes(entry.operation) && isGivenUp(entry)
     )
   /** Of what takes keys, which loses some only where it may have been done. */
   const unanswered = (...operations: ReadonlyArray<string>) =>
@@ -139,10 +152,9 @@ const causesOf = (evidence: Evidence) => {
     kills,
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
-    /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
+    /** Leases whose keys may have come to nobody. */
     leases: unanswered("KeyPool.lease", "send Lease") + journal.filter(isLateLease).length,
     advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
-    returns: failed("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:
       fenced +
@@ -259,6 +271,19 @@ const askedInVain = (evidence: Evidence): number => {
 }
 
 /**
+ * The keys that were lost because they could not be returned to their pool: a return may have any number, since a node of several databases has keys aside beside its buffer's. Those that
+ * have come there after all are none of them, nor are those that were leased again.
+ */
+const returnedInVain = (evidence: Evidence): number => {
+  const inVain = new Set<string>()
+  for (const entry of evidence.journal) {
+    if (entry.tag === "leased" || entry.tag === "returned") entry.keys.forEach((key) => inVain.delete(key))
+    else if (entry.tag === "unreturned" && isGivenUp(entry)) entry.keys.forEach((key) => inVain.add(key))
+  }
+  return lostKeys(evidence).filter(([key]) => inVain.has(key)).length
+}
+
+/**
  * The keys that each process has lost though it was not killed, and though it knew of each that it was not bound: none, but for those of creates that were under way at its end, those that it
  * is still to ask about, and those about which it got no answer when it shut down.
  */
@@ -306,7 +331,7 @@ const lostByTheLiving = (
 
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, and what is put aside, for each kill, and a buffer for
- * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
+ * each lease that was not answered; the keys of each return that failed, and was not made afterwards; a key for each try of a create whose outcome nobody learned, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
  * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
@@ -315,7 +340,7 @@ export const Ledger: Checker = {
   check: (evidence) => {
     const { end_us, exchanges, journal, options } = evidence
     const losses = lossesOf(evidence)
-    const { advances, kills, leases, longPauses, redis, refills, returns } = causesOf(evidence)
+    const { advances, kills, leases, longPauses, redis, refills } = causesOf(evidence)
     const violations: Array<Violation> = []
     const atMost = (lost: number, bound: number, what: string) => {
       if (lost <= bound) return
@@ -339,7 +364,8 @@ export const Ledger: Checker = {
     const uncertain = exchanges.filter(isUncertain(evidence)).length
     atMost(
       losses.held + losses.leases,
-      (kills + leases + returns) * options.bufferCapacity +
+      (kills + leases) * options.bufferCapacity +
+        returnedInVain(evidence) +
         uncertain * keysOfCreateMax +
         forgottenLinks +
         withheld +
