@@ -95,7 +95,7 @@ export type StoreEntry =
       readonly keys: ReadonlyArray<string>
       readonly interrupted_us: number | undefined
     }
-  /** A create was asked for with a key that an earlier one with an unknown outcome had, though it was not handed out again. */
+  /** A create was asked for with a key that an earlier one with an unknown outcome had, though no further copy of it was handed out. */
   | { readonly tag: "reused"; readonly by: string; readonly key: string }
   /**
    * A failover or a loss of data: keys that are missing from the list, and keys that are in it again though they had been leased. `unleased` are all keys

@@ -22,6 +22,15 @@ const isKnownUndone = (ending: Ending): boolean =>
     (error) => (error as { readonly applied?: string }).applied === "no"
   )
 
+/** What becomes of a guarded create that has not touched its key. */
+const leavesItsKey = (outcome: unknown): boolean => outcome === "superseded" || outcome === "apart"
+
+/** Copies of a key that were handed out and not given back, and the targets that a create of it has, or may have, been done for. */
+interface Copies {
+  count: number
+  readonly targets: Set<string>
+}
+
 const packedOf = (value: unknown) => toStrings((value as { readonly keys: PackedKeys }).keys)
 
 /**
@@ -31,8 +40,17 @@ const packedOf = (value: unknown) => toStrings((value as { readonly keys: Packed
 export const makeTrail = (journal: Journal) => {
   /** Who was given each key last, and knows what became of it. */
   const holders = new Map<string, string>()
-  /** Keys with an unknown outcome, the targets that they may have, and who does not know. */
-  const doubtful = new Map<string, { readonly by: string; readonly url: string }>()
+  /** Keys with an unknown outcome, and who does not know. */
+  const doubtful = new Map<string, string>()
+  /** A pool that forgets hands a key out several times, to one process as well: each copy may be used for one target. */
+  const copies = new Map<string, Copies>()
+  /** Ids of returns. */
+  const returned = new Set<string>()
+  const copiesOf = (key: string): Copies => {
+    const known = copies.get(key) ?? { count: 0, targets: new Set() }
+    copies.set(key, known)
+    return known
+  }
   const note = (tag: "refused" | "unsure" | "unconfirmed", by: string, all: ReadonlyArray<string>) => {
     const keys = all.filter((key) => holders.get(key) === by)
     if (keys.length === 0) return
@@ -41,17 +59,18 @@ export const makeTrail = (journal: Journal) => {
     journal.add({ tag, by, keys })
   }
   const created = (by: string, links: ReadonlyArray<Link>, ending: Ending) => {
-    for (const { custom, key: text, url } of links) {
+    const outcomes = isSuccess(ending) ? (ending.value as ReadonlyArray<unknown>) : undefined
+    const isUnknown = outcomes === undefined && !isKnownUndone(ending)
+    for (const [place, { custom, key: text, url }] of links.entries()) {
       if (custom) continue
       const key = plainKeyOf(text)
-      const doubt = doubtful.get(key)
-      // A pool that forgets has given it to another process as well.
-      if (doubt?.by === by && doubt.url !== url) journal.add({ tag: "reused", by, key })
-      const isUnknown = !isSuccess(ending) && !isKnownUndone(ending)
-      if (isUnknown && holders.get(key) === by) doubtful.set(key, { by, url })
+      const { count, targets } = copiesOf(key)
+      const isLeft = targets.has(url) || targets.size < count
+      if (doubtful.get(key) === by && !isLeft) journal.add({ tag: "reused", by, key })
+      if (isUnknown && holders.get(key) === by) doubtful.set(key, by)
+      if (isUnknown || (outcomes !== undefined && !leavesItsKey(outcomes[place]))) targets.add(url)
     }
-    if (isSuccess(ending)) {
-      const outcomes = ending.value as ReadonlyArray<unknown>
+    if (outcomes !== undefined) {
       const superseded = links.filter((_, index) => outcomes[index] === "superseded")
       return note(
         "refused",
@@ -68,12 +87,18 @@ export const makeTrail = (journal: Journal) => {
   return {
     /** A message that a process sent has come to its end. */
     message: ({ id: by }: VirtualProcess, tag: string, payload: unknown, ending: Ending, took_us: number) => {
-      // They are sent again under the same id alone, whose keys their pool takes once.
-      if (tag === "Return" && !isSuccess(ending)) note("unsure", by, packedOf(payload))
+      if (tag === "Return") {
+        const { returnId } = payload as { readonly returnId: string }
+        // One that failed is sent again under the same id, whose keys their pool takes once.
+        if (!returned.has(returnId)) packedOf(payload).forEach((key) => copiesOf(key).count--)
+        returned.add(returnId)
+        if (!isSuccess(ending)) note("unsure", by, packedOf(payload))
+      }
       if (tag !== "Lease" || !isSuccess(ending)) return
       const keys = packedOf(ending.value)
       for (const key of keys) {
         holders.set(key, by)
+        copiesOf(key).count++
         // A pool that forgets gives it to somebody else, or again to this one.
         doubtful.delete(key)
       }

@@ -290,15 +290,16 @@ export const pools: ReadonlyArray<Mutant> = [
           files.set(process.name, file)
           return {
             ...takenByEffect(buffer),
-            take: Effect.suspend(() => {
-              const old = restored.pop()
-              return old === undefined
-                ? Effect.tap(buffer.take, (key) => {
-                    file.push(key)
-                    if (file.length > 4) file.shift()
-                  })
-                : Effect.succeed(old)
-            })
+            takeMany: (wanted) =>
+              Effect.suspend(() => {
+                const old = restored.splice(0, wanted)
+                return old.length > 0
+                  ? Effect.succeed(old)
+                  : Effect.tap(buffer.takeMany(wanted), (keys) => {
+                      file.push(...keys)
+                      file.splice(0, file.length - 4)
+                    })
+              })
           }
         }
       }
@@ -314,13 +315,14 @@ export const pools: ReadonlyArray<Mutant> = [
         let last: string | undefined
         return {
           ...takenByEffect(buffer),
-          take: Effect.suspend(() =>
-            last !== undefined && happens(process, 0.02)
-              ? Effect.succeed(last)
-              : Effect.tap(buffer.take, (key) => {
-                  last = key
-                })
-          )
+          takeMany: (wanted) =>
+            Effect.suspend(() =>
+              last !== undefined && happens(process, 0.02)
+                ? Effect.succeed([last])
+                : Effect.tap(buffer.takeMany(wanted), (keys) => {
+                    last = keys.at(-1)
+                  })
+            )
         }
       }
     })

@@ -1,0 +1,79 @@
+import { Context, Exit } from "effect"
+import { expect, it } from "vitest"
+import { fromStrings } from "../../../src/keys/PackedKeys.ts"
+import { makeTrail } from "../../../src/sim/actors/KeyTrail.ts"
+import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
+import { LittleWorld } from "../stores/LittleWorld.ts"
+
+/** A process that is handed keys, gives them back and binds their links. */
+const setUp = () => {
+  const little = new LittleWorld(1)
+  const process = little.world.spawn("node-1", 1)
+  const trail = makeTrail(little.journal)
+  const links = Context.get(trail.over(process, little.database.stores(process)), LinkStore)
+  /** Asks for a link, whose create is done or not: nobody learns which. */
+  const bindsInDoubt = (key: string, url: string) => {
+    little.databaseFaults = { refused: 0, lost: 0, ignored: 1 }
+    little.exit(process, links.insertMany([{ ...linkOf(key), url }]))
+  }
+  const keysOf = (key: string) => ({ keys: fromStrings([key]) })
+  return {
+    bindsInDoubt,
+    isGiven: (key: string) => trail.message(process, "Lease", {}, Exit.succeed(keysOf(key)), 0),
+    givesBack: (key: string, returnId: string) =>
+      trail.message(process, "Return", { ...keysOf(key), returnId }, Exit.void, 0),
+    reused: () => little.journal.entries.flatMap((entry) => (entry.tag === "reused" ? [entry.key] : []))
+  }
+}
+
+it("notes that a key was used again whose create has an unknown outcome", () => {
+  const { bindsInDoubt, isGiven, reused } = setUp()
+  isGiven("k")
+  bindsInDoubt("k", "https://example.com/1")
+  expect(reused()).toEqual([])
+  bindsInDoubt("k", "https://example.com/2")
+  expect(reused()).toEqual(["k"])
+})
+
+it("takes a repeat of a create for no other use of its key", () => {
+  const { bindsInDoubt, isGiven, reused } = setUp()
+  isGiven("k")
+  bindsInDoubt("k", "https://example.com/1")
+  bindsInDoubt("k", "https://example.com/1")
+  expect(reused()).toEqual([])
+})
+
+it("lets a process use both copies of a key that its pool has handed out twice, each once", () => {
+  const { bindsInDoubt, isGiven, reused } = setUp()
+  isGiven("k")
+  isGiven("k")
+  bindsInDoubt("k", "https://example.com/1")
+  bindsInDoubt("k", "https://example.com/2")
+  bindsInDoubt("k", "https://example.com/1")
+  expect(reused()).toEqual([])
+  bindsInDoubt("k", "https://example.com/3")
+  expect(reused()).toEqual(["k"])
+})
+
+it("counts no copy that was given back", () => {
+  const { bindsInDoubt, givesBack, isGiven, reused } = setUp()
+  isGiven("k")
+  givesBack("k", "1")
+  isGiven("k")
+  bindsInDoubt("k", "https://example.com/1")
+  bindsInDoubt("k", "https://example.com/2")
+  expect(reused()).toEqual(["k"])
+})
+
+it("counts a copy that was given back once, however often it was sent", () => {
+  const { bindsInDoubt, givesBack, isGiven, reused } = setUp()
+  isGiven("k")
+  isGiven("k")
+  givesBack("k", "1")
+  givesBack("k", "1")
+  bindsInDoubt("k", "https://example.com/1")
+  expect(reused()).toEqual([])
+  bindsInDoubt("k", "https://example.com/2")
+  expect(reused()).toEqual(["k"])
+})
