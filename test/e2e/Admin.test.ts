@@ -5,6 +5,7 @@ import { agent, type Request, send } from "../support/http/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
 import { describePostgres, freshDatabase } from "../support/services/postgres/Postgres.ts"
 import { describeRedis, serverUrl } from "../support/services/redis/Redis.ts"
+import { adminHere } from "./AdminHere.ts"
 import { ADMIN_API_KEY } from "./ClusterNodes.ts"
 import { place, run, start, type Variables } from "./Program.ts"
 
@@ -13,27 +14,38 @@ const json = { "content-type": "application/json" }
 const ask = (port: string, request: Request) =>
   Effect.scoped(Effect.flatMap(agent(1), (connections) => send(connections, Number(port), request)))
 
-/** Runs a command to its end: its exit code and what it printed. */
-const admin = (settings: Variables, ...args: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const program = yield* run(process.execPath, ["dist/admin.js", ...args], settings)
-    const { code } = yield* program.ended
-    return { code, output: program.output() }
-  })
+type Run = typeof adminHere
 
-const done = (settings: Variables, pattern: RegExp, ...args: ReadonlyArray<string>) =>
-  Effect.map(admin(settings, ...args), ({ code, output }) => {
-    expect(output).toMatch(pattern)
-    expect(code).toBe(0)
-    return pattern.exec(output)?.[1] ?? ""
-  })
+/** Runs a command in a process of its own. */
+const inProcess: Run = (settings, ...args) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const program = yield* run(process.execPath, ["dist/admin.js", ...args], settings)
+      const { code } = yield* program.ended
+      return { code, output: program.output() }
+    })
+  )
 
-const refused = (settings: Variables, pattern: RegExp, ...args: ReadonlyArray<string>) =>
-  Effect.map(admin(settings, ...args), ({ code, output }) => {
-    expect(output).toMatch(pattern)
-    expect(output).not.toMatch(/^\s+at /m)
-    expect(code).toBe(1)
-  })
+/** What commands that are run in this way should come to. */
+const expecting = (admin: Run) => ({
+  /** Gives what the pattern's group matches. */
+  done: (settings: Variables, pattern: RegExp, ...args: ReadonlyArray<string>) =>
+    Effect.map(admin(settings, ...args), ({ code, output }) => {
+      expect(output).toMatch(pattern)
+      expect(code).toBe(0)
+      return pattern.exec(output)?.[1] ?? ""
+    }),
+  refused: (settings: Variables, pattern: RegExp, ...args: ReadonlyArray<string>) =>
+    Effect.map(admin(settings, ...args), ({ code, output }) => {
+      expect(output).toMatch(pattern)
+      expect(output).not.toMatch(/^\s+at /m)
+      expect(code).toBe(1)
+    })
+})
+
+// A process is started for each kind of resource that it has to let go before it ends, and for each way to end. The others say nothing more of it.
+const { done: doneByProcess, refused: refusedByProcess } = expecting(inProcess)
+const { done, refused } = expecting(adminHere)
 
 const create = (port: string, key: string) =>
   ask(port, {
@@ -67,10 +79,10 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
       return program.ended
     })
     if (!whileUp) {
-      yield* refused(settings, /is in use by process \d+.*\n?.*Stop it first/, "ledger")
+      yield* refusedByProcess(settings, /is in use by process \d+.*\n?.*Stop it first/, "ledger")
       yield* stopped
     }
-    const drawn = yield* done(settings, /password shown this once: (\S+)/, "add-user", ...user)
+    const drawn = yield* doneByProcess(settings, /password shown this once: (\S+)/, "add-user", ...user)
     const key = yield* done(
       settings,
       /shown this once: (lm_\S+)/,
@@ -104,13 +116,14 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
       yield* up.ended
     }
     yield* done(settings, /https:\/\/example\.com\/$/m, "links", ...user)
-    const ledger = Effect.map(
-      admin(settings, "ledger"),
-      ({ output }) =>
-        (what: string) =>
-          Number(new RegExp(`^${what} +(\\d+)$`, "m").exec(output)?.[1])
-    )
-    const counted = yield* ledger
+    const ledgerBy = (admin: Run) =>
+      Effect.map(
+        admin(settings, "ledger"),
+        ({ output }) =>
+          (what: string) =>
+            Number(new RegExp(`^${what} +(\\d+)$`, "m").exec(output)?.[1])
+      )
+    const counted = yield* ledgerBy(inProcess)
     expect(counted("bound")).toBe(1)
     expect(counted("minted")).toBeGreaterThan(1)
     const parts = ["stocked", "pooled", "recorded", "bound", "quarantined", "leased or lost"].map(counted)
@@ -124,8 +137,8 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
     if (whileUp) yield* stopped
     // Keys stand ready somewhere: in the pools, or recorded where the pool is memory.
     expect(counted("pooled") + counted("recorded")).toBeGreaterThan(0)
-    yield* done(settings, /Each of 16 ranges has skipped 1000 keys/, "skip-keys", "--keys", "1000")
-    const after = yield* ledger
+    yield* doneByProcess(settings, /Each of 16 ranges has skipped 1000 keys/, "skip-keys", "--keys", "1000")
+    const after = yield* ledgerBy(adminHere)
     expect(after("minted")).toBeGreaterThanOrEqual(counted("minted") + 16_000)
     expect(["stocked", "pooled", "recorded", "bound"].map(after)).toEqual([0, 0, 0, 1])
     yield* start(settings)
@@ -134,7 +147,7 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
 
 describe("npm run admin", () => {
   it.scopedLive("needs no database to tell what it can do", () =>
-    done({ DATA_DIR: "/nowhere/at/all" }, /set-password/, "--help")
+    doneByProcess({ DATA_DIR: "/nowhere/at/all" }, /set-password/, "--help")
   )
 
   it.scopedLive("plans without a deployment", () => {
@@ -145,7 +158,11 @@ describe("npm run admin", () => {
   it.scopedLive("refuses a folder without a deployment by name, and makes nothing", () =>
     Effect.gen(function* () {
       const { folder, settings } = yield* place
-      yield* refused(settings, new RegExp(`There is no deployment in the data folder ${folder}`), "ledger")
+      yield* refusedByProcess(
+        settings,
+        new RegExp(`There is no deployment in the data folder ${folder}`),
+        "ledger"
+      )
       expect(existsSync(folder)).toBe(false)
     })
   )

@@ -13,6 +13,7 @@ import {
   someKeys,
   traces
 } from "../storage/links/moves/MovingDatabases.ts"
+import { adminHere } from "./AdminHere.ts"
 import { run, type Variables } from "./Program.ts"
 
 /** Runs `admin move-buckets` to its end: its exit code and what it printed. */
@@ -24,6 +25,10 @@ const moveBuckets = (settings: Variables, ...args: ReadonlyArray<string>) =>
       return { code, output: program.output() }
     })
   )
+
+/** The same without a process. */
+const moveBucketsHere: typeof moveBuckets = (settings, ...args) =>
+  adminHere(settings, "move-buckets", ...args)
 
 /** Has databases belong to a deployment, as its nodes do when they start. */
 const asOfDeployment = (all: Databases) =>
@@ -130,13 +135,13 @@ const asOfDeployment = (all: Databases) =>
           ],
           [settings, ["--to", "1", "--buckets", "300"], "--buckets must be a list such as"]
         ] as const) {
-          const { code, output } = yield* moveBuckets(variables, ...args)
+          const { code, output } = yield* moveBucketsHere(variables, ...args)
           expect(output).toContain(message)
           expect(code).toBe(1)
         }
-        const { output } = yield* moveBuckets(settings, "--abort")
+        const { output } = yield* moveBucketsHere(settings, "--abort")
         expect(output).toBe("There is no move that is not finished.\n")
-        const told = yield* moveBuckets(settings, "--abort", "--json")
+        const told = yield* moveBucketsHere(settings, "--abort", "--json")
         expect(JSON.parse(told.output)).toEqual({ undone: null })
       }),
     120_000
