@@ -11,6 +11,12 @@ const failuresMax = 8
 /** The delay before a restart, by the number of failures in a row: 1 s, then twice as long each time, 30 s at most. */
 const waitAfter = (failures: number) => Duration.seconds(Math.min(30, 2 ** (failures - 1)))
 
+/**
+ * How long after a graceful shutdown of a process a signal may be heard that all of them received. The event loop can tell of the end of a process first, above
+ * all when this process was held up.
+ */
+const signalWithin = Duration.seconds(1)
+
 /** The longest graceful shutdown of a process, beside the drain delay, after which it ends itself. Mostly it takes some seconds. */
 export const shutdownMax = Duration.minutes(1)
 
@@ -46,16 +52,22 @@ export interface ProcessesOptions {
   readonly drainDelay: Duration.Duration
 }
 
+/** How a process ended. */
+interface Ending {
+  readonly how: string
+  readonly isGraceful: boolean
+}
+
 /** A process that was started, and its end. */
 interface Started {
   readonly worker: Worker
-  readonly ended: Effect.Effect<string>
+  readonly ended: Effect.Effect<Ending>
   /** Whether it has come to listen at the HTTP port. */
   readonly hasListened: () => boolean
 }
 
 const fork = (number: number, { metricsPort, port, runnerPort }: ProcessesOptions): Started => {
-  const ended = Deferred.unsafeMake<string>(FiberId.none)
+  const ended = Deferred.unsafeMake<Ending>(FiberId.none)
   let listened = false
   const worker = cluster.fork({
     RUNNER_PORT: String(runnerPort + number - 1),
@@ -67,7 +79,7 @@ const fork = (number: number, { metricsPort, port, runnerPort }: ProcessesOption
   worker.on("error", () => {})
   worker.once("exit", (code, signal) => {
     const how = signal ? `was killed by ${signal}` : `ended with status ${code}`
-    Deferred.unsafeDone(ended, Exit.succeed(how))
+    Deferred.unsafeDone(ended, Exit.succeed({ how, isGraceful: code === 0 }))
   })
   return { worker, ended: Deferred.await(ended), hasListened: () => listened }
 }
@@ -79,8 +91,8 @@ const stop = ({ ended, worker }: Started, drainDelay: Duration.Duration) => {
   return tell.pipe(
     Effect.zipRight(Effect.interruptible(Effect.raceFirst(ended, hurry))),
     Effect.timeoutOption(stopMax(drainDelay)),
-    Effect.tap((how) =>
-      how._tag === "None" ? Effect.sync(() => worker.process.kill("SIGKILL")) : Effect.void
+    Effect.tap((ending) =>
+      ending._tag === "None" ? Effect.sync(() => worker.process.kill("SIGKILL")) : Effect.void
     )
   )
 }
@@ -101,13 +113,14 @@ const keepRunning = Effect.fnUntraced(function* (
     Effect.tap(({ worker }) =>
       Effect.logInfo(`Process ${number} of ${options.count} is ${worker.process.pid}`)
     ),
-    Effect.flatMap(({ ended, hasListened }) => Effect.map(ended, (how) => ({ how, hasListened }))),
+    Effect.flatMap(({ ended, hasListened }) => Effect.map(ended, (ending) => ({ ...ending, hasListened }))),
     Effect.scoped,
     Effect.timed
   )
   let hasListened = false
   for (let failures = 0; ;) {
     const [lasted, end] = yield* life
+    if (end.isGraceful) yield* Effect.sleep(signalWithin)
     // All processes received the signal, and end when they are done.
     if (isStopping()) return yield* Effect.never
     hasListened ||= end.hasListened()
