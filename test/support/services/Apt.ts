@@ -1,6 +1,6 @@
 // Packages of Debian and Ubuntu.
 
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { existsSync, rmSync, writeFileSync } from "node:fs"
 import { run } from "./Command.ts"
 import { Unavailable } from "./Service.ts"
@@ -14,16 +14,21 @@ export interface Package {
 
 type Installation = Effect.Effect<string, Unavailable>
 
+/** Of all its locks apt waits for that of the packages alone. Those of the lists and of what it has fetched belong to another apt, of another worker for example. */
+const isLocked = ({ detail = "" }: Unavailable) => /Could not get lock|Unable to lock/.test(detail)
+
 const aptGet = (...args: ReadonlyArray<string>): Installation =>
   run("apt-get", ["-o", "DPkg::Lock::Timeout=60", "-y", ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" },
     timeout: "10 minutes"
-  })
+  }).pipe(
+    Effect.retry({ while: isLocked, schedule: Schedule.spaced("1 second").pipe(Schedule.upTo("3 minutes")) })
+  )
 
-/** 0 where none is offered. */
+/** -1 where none is offered. */
 const offeredMajor = (name: string) =>
   Effect.map(run("apt-cache", ["policy", name], { env: { ...process.env, LC_ALL: "C" } }), (offer) =>
-    Number.parseInt(/Candidate: (?:\d+:)?(\d+)/.exec(offer)?.[1] ?? "0")
+    Number.parseInt(/Candidate: (?:\d+:)?(\d+)/.exec(offer)?.[1] ?? "-1")
   )
 
 /**
@@ -31,7 +36,7 @@ const offeredMajor = (name: string) =>
  * keeps it from starting anything.
  */
 export const installPackage = Effect.fn("installPackage")(function* (
-  { name, oldestMajor = 1, package: wanted }: Package,
+  { name, oldestMajor = 0, package: wanted }: Package,
   around: (install: Installation) => Installation
 ): Effect.fn.Return<void, Unavailable> {
   if (!existsSync("/etc/debian_version"))
@@ -39,10 +44,10 @@ export const installPackage = Effect.fn("installPackage")(function* (
   if (process.getuid?.() !== 0) return yield* new Unavailable({ reason: "not root, so not installed" })
   process.stderr.write(`${name} is not here: installing it with \`apt-get install -y ${wanted}\`\n`)
 
-  if ((yield* offeredMajor(wanted)) === 0) yield* aptGet("update")
+  if ((yield* offeredMajor(wanted)) < 0) yield* aptGet("update")
   const major = yield* offeredMajor(wanted)
   if (major < oldestMajor) {
-    const offer = major === 0 ? `no \`${wanted}\`` : `${name} ${major}`
+    const offer = major < 0 ? `no \`${wanted}\`` : `${name} ${major}`
     return yield* new Unavailable({ reason: `apt offers ${offer}, so not installed` })
   }
 

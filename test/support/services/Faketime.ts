@@ -31,9 +31,14 @@ const findLibrary = Effect.suspend(() => {
     : Effect.succeed(found)
 })
 
-const library = findOrInstall(
-  findLibrary,
-  installPackage({ name: "libfaketime", package: "libfaketime", oldestMajor: 0 }, (install) => install)
+/** Looked for once: tests that run side by side would each install it. */
+const library = Effect.runSync(
+  Effect.cached(
+    findOrInstall(
+      findLibrary,
+      installPackage({ name: "libfaketime", package: "libfaketime" }, (install) => install)
+    )
+  )
 )
 
 /** A clock that is right until it is set. */
