@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
-import { execFile, spawn } from "node:child_process"
+import { execFile, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -38,14 +38,17 @@ const contextEntries = readFileSync(inRepository(".dockerignore"), "utf8")
 
 const copy = (rest: string, context: string, stageFolders: ReadonlyMap<string, string>, root: string) => {
   const words = rest.split(/ +/)
-  const from = words[0]!.startsWith("--from=") ? stageFolders.get(words.shift()!.slice(7))! : context
+  const isStage = words[0]!.startsWith("--from=")
+  const from = isStage ? stageFolders.get(words.shift()!.slice(7))! : context
   const target = join(root, "app", words.pop()!)
   for (const source of words) {
     const path = join(from, source)
     const isFolder = !/\.\w+$/.test(source)
     const destination = isFolder ? target : join(target, source)
     mkdirSync(dirname(destination), { recursive: true })
-    cpSync(path, destination, { recursive: true })
+    // Nothing is written any more into what an earlier stage has made.
+    if (isStage) execFileSync("cp", ["-al", path, destination])
+    else cpSync(path, destination, { recursive: true })
   }
 }
 
@@ -54,9 +57,21 @@ const jsonOf = (path: string) => JSON.parse(readFileSync(path, "utf8"))
 const npm = (app: string, command: string) =>
   run("sh", ["-c", `cd "$0" && ${command} --offline --no-audit --no-fund`, app], { timeout: "5 minutes" })
 
+/** Large packages that no step of the build needs, and that `npm prune` removes as it does the other ones of development, such as the compiler. */
+const unneeded = ["@effect/tsgo*", "@oxlint", "playwright-core", "prettier"]
+
 /** A copy, and no hard links: npm writes into files that are there. */
 const copyPackages = (app: string) =>
-  run("cp", ["-a", inRepository("node_modules"), join(app, "node_modules")], { timeout: "2 minutes" })
+  run(
+    "sh",
+    [
+      "-c",
+      `tar -C "$0" ${unneeded.map((name) => `--exclude='node_modules/${name}'`).join(" ")} -cf - node_modules | tar -C "$1" -xf -`,
+      inRepository("."),
+      app
+    ],
+    { timeout: "2 minutes" }
+  )
 
 /** What the build makes of sources whose digest it keeps. It makes that again where they are others. */
 const copyDigested = (app: string) => {

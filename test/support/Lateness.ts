@@ -1,6 +1,6 @@
 // How late the timers of this process come: on a machine that stood still, or that does other things as well, what it watches is late, too.
 
-import { Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 
 const every_ms = 50
 
@@ -27,3 +27,16 @@ export const lateness: Effect.Effect<(since: number) => number, never, Scope.Sco
       )
   }
 )
+
+/** How long something takes, in milliseconds, less how late a beat came meanwhile at most; and its result. */
+export const timed = <A, E, R>(
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<readonly [took_ms: number, result: A], E, Exclude<R, Scope.Scope>> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const lateSince = yield* lateness
+      const since = performance.now()
+      const [took, result] = yield* Effect.timed(self)
+      return [Duration.toMillis(took) - lateSince(since), result] as const
+    })
+  )

@@ -74,7 +74,7 @@ describe.concurrent("machines whose clocks are wrong", () => {
           schedule: Schedule.spaced("200 millis")
         })
       }),
-    60_000
+    240_000
   )
 
   describePostgres("nodes of a cluster whose clocks are 45 s wrong", () => {
@@ -145,7 +145,7 @@ describe.concurrent("machines whose clocks are wrong", () => {
             nodes.map((node) => /This machine's clock is not the database's/.test(node.output()))
           ).toEqual([true, true])
         }),
-      90_000
+      240_000
     )
   })
 })

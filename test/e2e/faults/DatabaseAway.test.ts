@@ -81,9 +81,12 @@ if (hasPrograms) {
 
           const { create, until, visit } = yield* service(pair, "PT3S")
           const key = yield* create({})
+          const since = performance.now()
           expect(yield* visit(key)).toBe(302)
           yield* primary.kill
-          expect(yield* visit(key)).toBe(302)
+          const status = yield* visit(key)
+          // On a busy machine it may be too late already.
+          if (performance.now() - since < 3_000) expect(status).toBe(302)
           yield* until(key, 503)
         }),
       120_000
