@@ -1,6 +1,9 @@
+import { NodeContext } from "@effect/platform-node"
 import { SqlClient } from "@effect/sql"
 import { expect, it, layer } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Schedule } from "effect"
+import { ConfigProvider, Context, Effect, Fiber, Layer, Logger, LogLevel, Schedule } from "effect"
+import * as Node from "../../src/node/Node.ts"
+import { messageOf, settings as readSettings } from "../../src/node/Settings.ts"
 import { bucketOf } from "../../src/keys/Buckets.ts"
 import * as BucketPlacementSql from "../../src/storage/links/buckets/BucketPlacementSql.ts"
 import * as LinkEpoch from "../../src/storage/links/buckets/LinkEpoch.ts"
@@ -277,27 +280,41 @@ if (hasPrograms) {
         Effect.gen(function* () {
           const control = yield* halved
           const second = yield* migratedDatabase
-          const refused = (
-            DATABASE_URL: string,
-            LINK_DATABASE_URLS: string | undefined,
-            message: string,
-            VISIT_DATABASE_URLS?: string
-          ) =>
+          const variablesOf = (url: string, links: string | undefined, visits: string | undefined) =>
+            Effect.gen(function* () {
+              return {
+                DATABASE_URL: url,
+                ...(links !== undefined && { LINK_DATABASE_URLS: links }),
+                ...(visits !== undefined && { VISIT_DATABASE_URLS: visits }),
+                DATA_DIR: yield* dataFolder,
+                PORT: String(yield* freePort),
+                HOST: "127.0.0.1"
+              }
+            })
+          /** The program ends with the reason. */
+          const refusedByProcess = (url: string, links: string | undefined, message: string) =>
             Effect.scoped(
               Effect.gen(function* () {
-                const program = yield* launch({
-                  DATABASE_URL,
-                  LINK_DATABASE_URLS,
-                  VISIT_DATABASE_URLS,
-                  DATA_DIR: yield* dataFolder,
-                  PORT: String(yield* freePort),
-                  HOST: "127.0.0.1"
-                })
+                const program = yield* launch(yield* variablesOf(url, links, undefined))
                 expect((yield* program.ended).code).toBe(1)
                 expect(program.output()).toContain(message)
               })
             )
-          yield* refused(
+          /** A node in this process is not built, by which the program ends: its start takes longer than the looks at the databases. */
+          const refused = (url: string, links: string | undefined, message: string, visits?: string) =>
+            Effect.scoped(
+              Effect.gen(function* () {
+                const variables = yield* variablesOf(url, links, visits)
+                const settings = yield* Effect.withConfigProvider(
+                  readSettings,
+                  ConfigProvider.fromMap(new Map(Object.entries(variables)))
+                )
+                const node = Node.layer(settings, { pid: process.pid, incarnation: "refused" })
+                const error = yield* Effect.flip(Layer.build(Layer.provide(node, NodeContext.layer)))
+                expect(messageOf(error)).toContain(message)
+              })
+            ).pipe(Logger.withMinimumLogLevel(LogLevel.None))
+          yield* refusedByProcess(
             control.url,
             undefined,
             "database 1 has links of this deployment, and LINK_DATABASE_URLS names 0."

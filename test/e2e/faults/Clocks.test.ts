@@ -1,4 +1,4 @@
-// Processes whose machine's clock is wrong. What they answer is judged by the clock of this process, which is right.
+// Processes whose machine's clock is wrong, and what comes with time. What they answer is judged by the clock of this process, which is right.
 
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, DateTime, Effect, Schedule } from "effect"
@@ -7,9 +7,12 @@ import { valueOf } from "../../support/http/MetricsText.ts"
 import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { wrongClock } from "../../support/services/Faketime.ts"
 import { ADMIN_API_KEY, asAdmin, type ClusterNode, freshStores, startNode } from "../ClusterNodes.ts"
-import { migratedPlace, start } from "../Program.ts"
+import { migratedPlace, start, startAlone } from "../Program.ts"
 
 const day_s = 86_400
+
+/** More keys than the pool and the buffer hold: a recycled one is among them. */
+const createsMax = 200
 
 const created = (answer: Answer) => {
   expect(answer.status, answer.text).toBe(201)
@@ -148,4 +151,53 @@ describe.concurrent("machines whose clocks are wrong", () => {
       240_000
     )
   })
+})
+
+// Beside those above, since it waits as they do.
+describe.concurrent("a service whose clock is right", () => {
+  it.scopedLive(
+    "ends a link that has expired, and gives its key to another one when its quarantine is over",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* startAlone({
+          RECYCLE_QUARANTINE: "PT10S",
+          POOL_LOW: "5",
+          POOL_HIGH: "10",
+          BUFFER_CAPACITY: "16"
+        })
+        const connections = yield* agent(1)
+        const create = (url: string, more: object = {}) =>
+          Effect.map(
+            send(connections, port, {
+              method: "POST",
+              path: "/api/v1/links",
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify({ url, ...more })
+            }),
+            (answer) => {
+              expect(answer.status).toBe(201)
+              return jsonOf(answer) as { readonly key: string; readonly expiresAt: string }
+            }
+          )
+        const visit = (key: string) => send(connections, port, { path: `/${key}` })
+        const { expiresAt, key } = yield* create("https://example.com/first", { expiresIn: "PT2S" })
+        expect((yield* visit(key)).status).toBe(302)
+        const statusOf = (wanted: number) =>
+          Effect.map(visit(key), ({ status }) => status).pipe(
+            Effect.repeat({ until: (status) => status === wanted, schedule: Schedule.spaced("100 millis") })
+          )
+        yield* statusOf(410)
+        yield* statusOf(404)
+        expect((yield* Clock.currentTimeMillis) - Date.parse(expiresAt)).toBeGreaterThan(10_000)
+
+        let rebound = ""
+        for (let tries = 0; tries < createsMax && rebound !== key; tries++) {
+          rebound = (yield* create("https://example.com/second")).key
+        }
+        expect(rebound).toBe(key)
+        const { headers, status } = yield* visit(key)
+        expect([status, headers["location"]]).toEqual([302, "https://example.com/second"])
+      }),
+    120_000
+  )
 })

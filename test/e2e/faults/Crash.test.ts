@@ -30,7 +30,7 @@ interface Database {
   readonly besides?: (taken: number) => number
 }
 
-const crashes = (title: string, database: Effect.Effect<Database, never, Scope.Scope>, creates = 10_000) => {
+const crashes = (title: string, database: Effect.Effect<Database, never, Scope.Scope>, creates = 4_000) => {
   it.scopedLive(
     `${title}: no acknowledged create is lost or mixed up by kill -9 amid ${creates} creates from 64 clients`,
     () =>

@@ -52,8 +52,10 @@ describe("minted keys", () => {
         const atKill = yield* accountOfFolder(folder)
 
         const last = yield* start(settings)
-        yield* run({ agent: connections, port, clients, creates: 3_000, name: "afterwards", told })
-        expect(yield* strays(connections, port, told)).toEqual([])
+        yield* run({ agent: connections, port, clients, creates: 1_500, name: "afterwards", told })
+        // Some of them, since all are compared with the database below.
+        const some = [...told.acknowledged].filter((_, index) => index % 8 === 0)
+        expect(yield* strays(connections, port, { ...told, acknowledged: new Map(some) })).toEqual([])
         last.signal("SIGTERM")
         yield* last.ended
         const atStop = yield* accountOfFolder(folder)
@@ -74,6 +76,7 @@ describe("minted keys", () => {
         })}`
         expect(told.repeated, summary).toEqual([])
         expect(told.refused, summary).toEqual([])
+        expect([...told.acknowledged].filter(([key, url]) => atStop.bound.get(key) !== url)).toEqual([])
         // What a kill can lose had left the buffer and was not bound yet: one key for each create under way; or it was not recorded yet: a refill. The many
         // keys in the pool and in the buffer all stand in batch records still. A create that was answered 503 may have taken a key with it, too.
         const lostMax = killedMax + told.unavailable.length
