@@ -26,7 +26,7 @@ const buffer = KeyBuffer.layer(capacity).pipe(
 )
 
 const measure = Effect.gen(function* () {
-  const { level, take, takeNow } = yield* KeyBuffer.KeyBuffer
+  const { level, takeMany, takeNow } = yield* KeyBuffer.KeyBuffer
   const until = performance.now() + seconds * 1_000
   const refilled = Effect.repeat(level, {
     until: (now) => now > (capacity * 3) / 4,
@@ -36,7 +36,7 @@ const measure = Effect.gen(function* () {
   let taking_ms = 0
   while (performance.now() < until) {
     // Fewer than half are left after it, so that it begins a lease.
-    yield* take
+    yield* takeMany(1)
     yield* refilled
     const atHand = (yield* level) - capacity / 2
     const begun = performance.now()

@@ -24,15 +24,13 @@ import * as UnconfirmedKeys from "./UnconfirmedKeys.ts"
 export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
   KeyBuffer,
   {
-    /**
-     * A key that no other caller has. Waits for a lease when the buffer is empty; fails when no shard has keys, with `away` where the last one asked
-     * did not answer, as while it moves to another node. Its wait can be
-     * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
-     */
-    readonly take: Effect.Effect<string, Unavailable>
-    /** The same without an effect: `undefined` where the buffer is empty. */
+    /** A key that no other caller has; `undefined` where the buffer is empty. */
     readonly takeNow: () => string | undefined
-    /** The same for up to `count` keys at once: as many as the buffer has, and one at least. */
+    /**
+     * Up to `count` such keys: as many as the buffer has, and one at least. Waits for a lease when the buffer is empty; fails when no shard has keys, with `away` where the last one asked
+     * did not answer, as while it moves to another node. Its wait can be
+     * interrupted even where the caller cannot, so that an uninterruptible caller never loses the keys that it took.
+     */
     readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Puts back keys that no create was asked to bind. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
@@ -47,7 +45,7 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
     readonly withoutBound: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
     /** Keys held now. */
     readonly level: Effect.Effect<number>
-    /** Keys held, at least one: waits for a lease when the buffer is empty, and fails as `take` does. */
+    /** Keys held, at least one: waits for a lease when the buffer is empty, and fails as `takeMany` does. */
     readonly held: Effect.Effect<number, Unavailable>
   }
 >() {}
@@ -205,26 +203,18 @@ export const make = (
     /** Whether it is time for a lease. */
     const isLow = () => ring.size < capacity / 2 && !refill.isRunning()
 
-    /** Takes what the ring has. More callers may have waited for a lease than it brought keys: the others wait for the next one. */
-    const taking = <A>(takeNow: () => A | undefined): Effect.Effect<A, Unavailable> =>
-      Effect.suspend(() => {
-        const taken = takeNow()
-        if (taken === undefined) return Effect.zipRight(Effect.interruptible(refill.join), taking(takeNow))
-        return isLow() ? Effect.as(refill.start, taken) : Effect.succeed(taken)
-      })
-
-    const take = taking(() => ring.take())
-
     const takeNow = () => {
       const taken = ring.take()
       if (taken !== undefined && isLow()) Runtime.runFork(runtime, refill.start)
       return taken
     }
 
-    const takeMany = (wanted: number) =>
-      taking(() => {
+    /** More callers may have waited for a lease than it brought keys: the others wait for the next one. */
+    const takeMany = (wanted: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
+      Effect.suspend(() => {
         const keys = Array.from({ length: Math.min(wanted, ring.size) }, () => ring.take()!)
-        return keys.length === 0 ? undefined : keys
+        if (keys.length === 0) return Effect.zipRight(Effect.interruptible(refill.join), takeMany(wanted))
+        return isLow() ? Effect.as(refill.start, keys) : Effect.succeed(keys)
       })
 
     const held: Effect.Effect<number, Unavailable> = Effect.suspend(() =>
@@ -244,7 +234,6 @@ export const make = (
     yield* Effect.addFinalizer(() => close)
 
     return {
-      take,
       takeNow,
       takeMany,
       putBack,

@@ -35,7 +35,6 @@ export class AsideKeys {
     const back = (keys: ReadonlyArray<string>) => keys.forEach((key) => own.delete(key))
     return {
       ...buffer,
-      take: Effect.tap(buffer.take, (key) => void own.add(key)),
       takeNow: () => {
         const key = buffer.takeNow()
         if (key !== undefined) own.add(key)

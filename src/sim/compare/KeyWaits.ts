@@ -32,11 +32,7 @@ export const measuringWaits = (
               })
             )
           })
-        return {
-          ...buffer,
-          take: measured(buffer.take),
-          takeMany: (count) => measured(buffer.takeMany(count))
-        }
+        return { ...buffer, takeMany: (count) => measured(buffer.takeMany(count)) }
       }
     }
   }

@@ -29,7 +29,7 @@ const append = ({ batches }: Tables, batch: BatchId, keys: PackedKeys) => {
   })
 }
 
-/** A buffer all of whose keys are taken by `take`, which is what a mutant replaces. */
+/** A buffer all of whose keys are taken by `takeMany`, which is what a mutant replaces. */
 const takenByEffect = (buffer: typeof KeyBuffer.Service): typeof KeyBuffer.Service => ({
   ...buffer,
   takeNow: () => undefined

@@ -15,9 +15,11 @@ import {
   tinyMinter
 } from "../../support/TestNode.ts"
 
+const takeOne = (node: TestNode) => Effect.map(node.buffer.takeMany(1), ([key]) => key!)
+
 const take = (node: TestNode, count: number) =>
   Effect.all(
-    Array.from({ length: count }, () => node.buffer.take),
+    Array.from({ length: count }, () => takeOne(node)),
     { concurrency: "unbounded" }
   )
 
@@ -63,7 +65,7 @@ describe("a key buffer", () => {
       const capacity = 10
       const node = yield* startNode(yield* freshStores({ capacity }), { capacity })
       expect(node.buffer.takeNow()).toBeUndefined()
-      const first = yield* node.buffer.take
+      const first = yield* takeOne(node)
       const next = Array.from({ length: capacity - 1 }, () => node.buffer.takeNow())
       expect(node.buffer.takeNow()).toBeUndefined()
       yield* others
@@ -89,7 +91,7 @@ describe("a key buffer", () => {
         const taker = (putBack: number) =>
           Effect.gen(function* () {
             for (let turn = 0; turn < 6; turn++) {
-              const key = yield* node.buffer.take
+              const key = yield* takeOne(node)
               expect(inUse.has(key)).toBe(false)
               inUse.add(key)
               expect(yield* node.buffer.level).toBeLessThanOrEqual(capacity)
@@ -238,7 +240,7 @@ describe("a key buffer", () => {
         const node = yield* startNode(yield* freshStores({ shards: 3 }))
         node.faults.set(all(verdict))
         for (let turn = 0; turn < 3; turn++) {
-          expect(yield* Effect.flip(node.buffer.take)).toMatchObject({ _tag: "Unavailable" })
+          expect(yield* Effect.flip(takeOne(node))).toMatchObject({ _tag: "Unavailable" })
         }
         node.faults.set()
         expectDistinct(yield* take(node, 30))
@@ -250,7 +252,7 @@ describe("a key buffer", () => {
       const node = yield* startNode(yield* freshStores({ shards: 3 }))
       const latch = yield* Effect.makeLatch()
       node.faults.set(all(latch.await))
-      const taker = yield* Effect.fork(Effect.flip(node.buffer.take))
+      const taker = yield* Effect.fork(Effect.flip(takeOne(node)))
       yield* others
       for (let second = 0; second < 3; second++) {
         yield* TestClock.adjust("1 seconds")
@@ -271,9 +273,9 @@ describe("a key buffer", () => {
       const node = yield* startNode(stores)
       const keys = yield* take(node, 16 * 5)
       expectDistinct(keys)
-      expect(yield* Effect.flip(node.buffer.take)).toMatchObject({ _tag: "Unavailable" })
+      expect(yield* Effect.flip(takeOne(node))).toMatchObject({ _tag: "Unavailable" })
       yield* node.buffer.putBack([keys[7]!])
-      expect(yield* node.buffer.take).toBe(keys[7])
+      expect(yield* takeOne(node)).toBe(keys[7])
     })
   )
 
@@ -304,7 +306,7 @@ describe("a key buffer", () => {
       yield* stores.pool.lease(1, (yield* stores.pool.level(1)) - 20)
       const kept = yield* stores.pool.level(0)
       expect(kept).toBeGreaterThan(20)
-      yield* node.buffer.take.pipe(Effect.repeatN(4), Effect.zipRight(others))
+      yield* takeOne(node).pipe(Effect.repeatN(4), Effect.zipRight(others))
       expect(yield* stores.pool.level(0)).toBe(kept)
       yield* TestClock.adjust("1 seconds")
       yield* lease
@@ -360,7 +362,7 @@ describe("a key buffer", () => {
       yield* take(node, yield* node.buffer.level)
       yield* others
       // The taker has set off a lease, which has not begun when the keys come back.
-      const [taken] = yield* Effect.all([node.buffer.take, node.buffer.putBack(keys)], {
+      const [taken] = yield* Effect.all([takeOne(node), node.buffer.putBack(keys)], {
         concurrency: "unbounded"
       })
       expect(taken).toBe(keys[0])
@@ -392,7 +394,7 @@ describe("a key buffer", () => {
       const node = yield* startNode(stores)
       const latch = yield* Effect.makeLatch()
       node.faults.set(always(latch.await, "KeyPool.lease"))
-      const takers = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(node.buffer.take))
+      const takers = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(takeOne(node)))
       yield* others
       yield* Effect.forEach(takers.slice(0, 15), Fiber.interrupt)
       yield* latch.open
