@@ -259,7 +259,7 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
         const death = `node-1 (pid ${cluster.nodes[0]!.pid}) was killed by SIGKILL`
         yield* until(Effect.sync(() => running.said().includes(death)))
         // What the dead node owned is owned again within seconds; then every create succeeds, whichever node carries it out.
-        const all = Effect.forEach(Array(8).keys(), () => create(cluster))
+        const all = Effect.forEach(Array.from({ length: 8 }), () => create(cluster))
         const [recovery] = yield* timed(
           until(Effect.map(all, (answers) => answers.every(({ status }) => status === 201)))
         )
@@ -307,7 +307,7 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
         expect(failover).toBeLessThan(15_000)
         // More than the node has in its own buffer: these keys come from the new primary, when the node has found it.
         const fifty = Effect.forEach(
-          Array(50).keys(),
+          Array.from({ length: 50 }),
           () => Effect.map(create(cluster), ({ status }) => Number(status === 201)),
           { concurrency: 8 }
         )
