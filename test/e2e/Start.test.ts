@@ -92,7 +92,8 @@ describe("the first start", () => {
         expect(third.output()).not.toContain(ADMIN_API_KEY)
         expect(yield* opens(port, ADMIN_API_KEY)).toBe(true)
         expect(yield* opens(port, key!)).toBe(false)
-      })
+      }),
+    120_000
   )
 })
 
@@ -155,7 +156,8 @@ describe("a second start on a data folder in use", () => {
         expect((yield* ask(Number(other.PORT), { path: "/kept" })).headers.location).toBe(
           "https://example.com/"
         )
-      })
+      }),
+    120_000
   )
 })
 
@@ -200,16 +202,19 @@ describe("a start fails with exit code 1 and says why:", () => {
     })
   )
 
-  it.scopedLive("another key space than the database was started with", () =>
-    Effect.gen(function* () {
-      const { settings } = yield* place
-      const KEY_SECRET = "00112233445566778899aabbccddeeff"
-      yield* stop(yield* start({ ...settings, KEY_SECRET }))
-      const changed = yield* failed({ ...settings, KEY_SECRET: "ff".repeat(16) })
-      expect(changed).toContain("KEY_SECRET has another value there.")
-      expect(changed).not.toContain(KEY_SECRET)
-      yield* stop(yield* start({ ...settings, KEY_SECRET }))
-    })
+  it.scopedLive(
+    "another key space than the database was started with",
+    () =>
+      Effect.gen(function* () {
+        const { settings } = yield* place
+        const KEY_SECRET = "00112233445566778899aabbccddeeff"
+        yield* stop(yield* start({ ...settings, KEY_SECRET }))
+        const changed = yield* failed({ ...settings, KEY_SECRET: "ff".repeat(16) })
+        expect(changed).toContain("KEY_SECRET has another value there.")
+        expect(changed).not.toContain(KEY_SECRET)
+        yield* stop(yield* start({ ...settings, KEY_SECRET }))
+      }),
+    120_000
   )
 
   it.scopedLive("a data folder that is a file", () =>

@@ -134,7 +134,8 @@ describe("a graceful shutdown", () => {
         yield* stopped(program)
         expect(yield* idle.ended).toBe("")
         expect(yield* silent.ended).toBe("")
-      })
+      }),
+    120_000
   )
 })
 
@@ -197,6 +198,7 @@ describe.concurrent("another signal", () => {
         )
         yield* stopped(program)
         expect(yield* visitsOfFolder(folder)).toBe(80)
-      })
+      }),
+    120_000
   )
 })
