@@ -26,7 +26,7 @@ describe("the first paint", () => {
       expect(responseBodySize).toBeGreaterThan(1_000)
       expect(responseBodySize).toBeLessThan(htmlMax_bytes)
       const colour = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor")
-      expect(await colour()).toBe(look.colorScheme === "dark" ? "rgb(12, 19, 17)" : "rgb(238, 243, 239)")
+      await expect.poll(colour).toBe(look.colorScheme === "dark" ? "rgb(12, 19, 17)" : "rgb(238, 243, 239)")
       await input.pressSequentially("example.com/early")
       // It is too early: nothing is sent, and nothing is lost.
       await page.keyboard.press("Enter")
@@ -40,10 +40,10 @@ describe("the first paint", () => {
       const before = await boxes()
       release()
       await page.getByText("Alias, end, password, limits").waitFor()
-      expect(await input.inputValue()).toBe("example.com/early")
-      expect(await page.evaluate("document.activeElement.name")).toBe("url")
+      await expect.poll(() => input.inputValue()).toBe("example.com/early")
+      await expect.poll(() => page.evaluate("document.activeElement.name")).toBe("url")
       await page.keyboard.type("!")
-      expect(await input.inputValue()).toBe("example.com/earl!y")
+      await expect.poll(() => input.inputValue()).toBe("example.com/earl!y")
       await page.evaluate("document.fonts.ready.then(() => {})")
       const after = await boxes()
       for (const [index, box] of before.entries()) {

@@ -7,7 +7,8 @@ import { expectSoundInBothThemes } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The import is")
 
-const count = 250
+/** A batch and some more. */
+const count = 130
 
 /** A dump of Kutt's links, and one that cannot be moved. */
 const dump = (tag: string) =>
@@ -33,17 +34,18 @@ describe("the import", () => {
 
         // The first batch gets through, the second one is never answered.
         let batches = 0
+        let isOver = false
         await page.route("**/api/v1/links/bulk", async (route) => {
-          if (++batches === 1) await route.continue()
+          if (isOver || ++batches === 1) await route.continue()
         })
         await page.getByRole("button", { name: `Make ${count} links` }).click()
         const bar = page.getByRole("progressbar")
-        await expect.poll(() => bar.getAttribute("value"), { timeout: 20_000 }).toBe("100")
+        await expect.poll(() => bar.getAttribute("value")).toBe("100")
         expect(await bar.getAttribute("max")).toBe(String(count + 1))
         await expectSoundInBothThemes(page, `an import under way ${look.viewport.width}`)
-        // Behind the reload, which ends that request: it would be sent otherwise.
         await page.reload()
-        await page.unrouteAll({ behavior: "ignoreErrors" })
+        // The route stays: Chromium never answers what a page asks for at the moment in which its last one goes.
+        isOver = true
 
         await page.getByText(`was cut off behind 100 lines of ${count + 1}`).waitFor()
         await expectSoundInBothThemes(page, `an import that was cut off ${look.viewport.width}`)
@@ -58,16 +60,21 @@ describe("the import", () => {
         // The list has the order of the file, and the visits of before.
         await page.goto(`${session.base}/app/links?q=example.com/${tag}/`)
         await page.getByText(`${count} links`, { exact: true }).waitFor()
-        const keys = await page.evaluate<ReadonlyArray<string>>(
-          `[...document.querySelectorAll("[data-key]")].map((row) => row.dataset.key)`
-        )
-        expect(keys).toEqual(Array.from({ length: 25 }, (_, n) => `${tag}-${n}`))
+        const keys = () =>
+          page.evaluate<ReadonlyArray<string>>(
+            `[...document.querySelectorAll("[data-key]")].map((row) => row.dataset.key)`
+          )
+        await expect.poll(keys).toEqual(Array.from({ length: 25 }, (_, n) => `${tag}-${n}`))
         await row(page, `${tag}-7`).getByText("7 visits").waitFor()
         await row(page, `${tag}-7`).getByRole("link", { name: "statistics of" }).click()
         await page.getByText("7 visits before the link came here").waitFor()
         await expectSoundInBothThemes(page, `the statistics of an imported link ${look.viewport.width}`)
 
-        // The file again: everything is there.
+        if (look !== looks[0]) {
+          await page.close()
+          continue
+        }
+        // The file again: everything is there, on phones as on desktops.
         await page.goto(`${session.base}/app/add`)
         await page.getByText("Choose a file").waitFor()
         expect(await page.getByText("was cut off").count()).toBe(0)

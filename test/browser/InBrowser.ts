@@ -26,10 +26,15 @@ interface Administrator {
 /** One for all tests of a session: only so many sign-ins are allowed in a minute, and what one page has loaded and compiled the next ones have. */
 const administrators = new WeakMap<Session, Administrator>()
 
+/** Has pages know that somebody is signed in, and nothing else of what earlier ones kept. */
+const forgetAll = (home: Page): Promise<void> =>
+  home.evaluate(`localStorage.clear(); localStorage.setItem("linkmint.signedIn", "true")`)
+
 const meet = async (session: Session, context: BrowserContext): Promise<void> => {
   const home = await context.newPage()
   await home.goto("/robots.txt")
   administrators.set(session, { context, home })
+  await forgetAll(home)
 }
 
 const asPage = { headers: { "sec-fetch-site": "same-origin" } }
@@ -87,13 +92,30 @@ export const create = async (session: Session, body: object): Promise<void> => {
   expect((await asAdmin(session, "POST", "/api/v1/links", body)).status).toBe(201)
 }
 
+/** Creates many at once, of which all must be made. */
+export const createMany = async (session: Session, links: ReadonlyArray<object>): Promise<void> => {
+  const answer = await asAdmin(session, "POST", "/api/v1/links/bulk", { links })
+  expect(answer.status).toBe(200)
+  const { results } = (await answer.json()) as {
+    readonly results: ReadonlyArray<{ readonly status: number }>
+  }
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set([201]))
+}
+
 /** Waits until the first visit of a link is counted: within a second or so. */
 export const visitCounted = async (session: Session, key: string): Promise<void> => {
   const counted = async () => {
     const answer = await asAdmin(session, "GET", `/api/v1/links/${key}/stats`)
     return ((await answer.json()) as { readonly total: number }).total
   }
-  await expect.poll(counted, { timeout: 20_000 }).toBe(1)
+  await expect.poll(counted).toBe(1)
+}
+
+/** Waits until the page has drawn a QR code: its canvas comes before the picture. */
+export const qrDrawn = async (page: Page): Promise<void> => {
+  const width = () => page.evaluate<number>(`document.querySelector(".qr canvas")?.width ?? 0`)
+  // An empty canvas has 300 pixels.
+  await expect.poll(width).toBeGreaterThan(300)
 }
 
 /** The row of a link in the list. */
@@ -114,7 +136,7 @@ export const signedIn = async (
   { colorScheme, viewport }: Appearance = {}
 ): Promise<Page> => {
   const { context, home } = administratorOf(session)
-  await home.evaluate(`localStorage.clear(); localStorage.setItem("linkmint.signedIn", "true")`)
+  await forgetAll(home)
   const page = await pageOf(context)
   if (viewport !== undefined) await page.setViewportSize(viewport)
   if (colorScheme !== undefined) await page.emulateMedia({ colorScheme })

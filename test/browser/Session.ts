@@ -63,12 +63,20 @@ export const open = async (settings: Readonly<Record<string, string>> = {}): Pro
 /** What the browser complained about, by page. */
 const complaints = new WeakMap<Page, Array<string>>()
 
+/** Has nothing in a page move, which would have to be waited for at each change of colours. The page's policy allows no strange `style`. */
+const still = `{
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync("*, *::before, *::after { animation: none !important; transition: none !important }")
+  document.adoptedStyleSheets = [sheet]
+}`
+
 /** A browser of its own within the browser: it knows nothing yet. */
 export const newContext = async (
   { base, browser }: Session,
   options: Parameters<Browser["newContext"]>[0] = {}
 ): Promise<BrowserContext> => {
   const context = await browser.newContext({ baseURL: base, ...options })
+  await context.addInitScript(still)
   context.setDefaultTimeout(wait_ms)
   return context
 }
@@ -107,6 +115,44 @@ export const follow = (page: Page, path: string): Promise<void> =>
     document.body.append(link)
     link.click()
     link.remove()
+  }`)
+
+/**
+ * Does something that has the page show a text, and waits for that. The page itself looks, at each of its changes: some texts go after seconds, which a busy machine can take between two looks
+ * from outside. It has to be another text than those that are there already.
+ */
+export const expectShown = async (page: Page, text: string, act: () => Promise<unknown>): Promise<void> => {
+  const seen = page.evaluate(`new Promise((resolve, reject) => {
+    const isThere = () => document.body.outerHTML.includes(${JSON.stringify(text)})
+    const observer = new MutationObserver(() => isThere() && end(resolve))
+    const end = (how, what) => {
+      observer.disconnect()
+      clearInterval(timer)
+      how(what)
+    }
+    let left_ms = ${wait_ms}
+    const timer = setInterval(() => {
+      left_ms -= 1_000
+      if (left_ms <= 0) end(reject, new Error(${JSON.stringify(`never shown: ${text}`)}))
+    }, 1_000)
+    observer.observe(document.body, { attributes: true, characterData: true, childList: true, subtree: true })
+  })`)
+  await Promise.all([seen, act()])
+}
+
+/** Does what has the page ask the service for something at an address that matches, and waits for the answer: until it has asked, the page shows what it showed before. */
+export const expectAsked = async (page: Page, asked: RegExp, act: () => Promise<unknown>): Promise<void> => {
+  await Promise.all([page.waitForResponse((answer) => asked.test(answer.url())), act()])
+}
+
+/**
+ * Has all that begins to wait for seconds on the page wait `factor` times as long, until it is loaded again: what is shown for seconds alone stays long enough for a busy machine, and nobody waits for
+ * what comes after seconds. How long they are is no test's concern.
+ */
+export const stretchWaits = (page: Page, factor: number): Promise<void> =>
+  page.evaluate(`for (const name of ["setTimeout", "setInterval"]) {
+    const set = self[name]
+    self[name] = (run, wait_ms, ...rest) => set(run, wait_ms < 2_000 ? wait_ms : wait_ms * ${factor}, ...rest)
   }`)
 
 /** Signs the administrator in, wherever the page asks for it. */
@@ -198,14 +244,18 @@ export const expectSound = async (page: Page, name: string, part: Part = {}): Pr
 /** Whether the page is in its dark theme, where it is the system's. */
 const isDark = (page: Page) => page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches')
 
+/** From this width on a page is laid out as on desktops, in pixels. */
+const desktopMin = 768
+
 /**
- * That the page, or what of it matches `within`, is right in the theme that it is in, and as right in the colours of the other one, in which it stays. What is behind
- * a dialog was looked at without it.
+ * That the page, or what of it matches `within`, is right in the theme that it is in, and on desktops as right in the colours of the other one, in which it stays. Phones have the same colours:
+ * of the rules for small windows, only those of the frame's ways name some, at which the list of links looks in both themes. What is behind a dialog was looked at without it.
  */
 export const expectSoundInBothThemes = async (page: Page, name: string, within?: string): Promise<void> => {
   const [theme, other] = (await isDark(page)) ? (["dark", "light"] as const) : (["light", "dark"] as const)
   const part = within === undefined ? {} : { within }
   await expectSound(page, `${name} ${theme}`, part)
+  if (page.viewportSize()!.width < desktopMin) return
   await page.emulateMedia({ colorScheme: other })
   await expectSound(page, `${name} ${other}`, { ...part, rules: colourRules })
 }

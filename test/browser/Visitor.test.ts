@@ -33,20 +33,32 @@ const focused = (page: Page) =>
     return [name, getComputedStyle(activeElement).outlineStyle !== "none"]
   })()`)
 
+/** Whether a page is made otherwise than all that were asked about: many differ in their words alone, which can be too wide, and nothing else. */
+const differ = () => {
+  const seen = new Set<string>()
+  return async (page: Page) => {
+    const made = await page.evaluate<string>(`JSON.stringify([...document.querySelectorAll("*")].map(
+      (element) => [element.tagName, element.getAttribute("class"), ...element.getAttributeNames()]))`)
+    return seen.size < seen.add(made).size
+  }
+}
+
 describe("every page of a visitor", () => {
   inBrowser("is sound in both themes on phones and desktops", async (session) => {
     const page = await newPage(session, "about:blank", { baseURL: gallery.base })
+    const differs = differ()
     for (const name of Gallery.names) {
+      await page.emulateMedia({ colorScheme: "light" })
       await page.goto(`/styled/${name}`)
       expect(await page.locator("h1").count(), name).toBe(1)
-      const resize = (width: number) => page.setViewportSize({ width, height: 700 })
-      await resize(320)
-      await expectSoundInBothThemes(page, `${name} 320`)
-      // Laid out by the same rules, and in the same colours.
-      await resize(390)
-      await expectFits(page, `${name} 390`)
-      await resize(1280)
-      await expectSound(page, `${name} 1280`)
+      const isOther = await differs(page)
+      // From 320 to 390 pixels they are laid out by the same rules.
+      for (const width of [1280, 390, 320]) {
+        await page.setViewportSize({ width, height: 700 })
+        if (isOther && width !== 390) await expectSoundInBothThemes(page, `${name} ${width}`)
+        else await expectFits(page, `${name} ${width}`)
+      }
+      if (!isOther) continue
       for (const [colorScheme, colour] of [
         ["light", "rgb(238, 243, 239)"],
         ["dark", "rgb(12, 19, 17)"]
@@ -64,12 +76,14 @@ describe("every page of a visitor", () => {
       viewport: { width: 390, height: 700 }
     })
     const text = () => page.evaluate<string>("getComputedStyle(document.body).color")
+    const differs = differ()
     for (const name of Gallery.names) {
       await page.goto(`/plain/${name}`)
       await page.locator("h1").waitFor()
+      if (!(await differs(page))) continue
       await page.emulateMedia({ colorScheme: "light" })
       expect(await text(), name).toBe("rgb(0, 0, 0)")
-      if (name !== "preview-widest") await expectSound(page, `${name} without styles`)
+      await expectSound(page, `${name} without styles`)
       // The browser's own dark, on which its own text can be read. Axe takes it for white.
       await page.emulateMedia({ colorScheme: "dark" })
       expect(await text(), name).toBe("rgb(255, 255, 255)")
@@ -121,11 +135,11 @@ describe("a visitor", () => {
     const note = await field.getAttribute("aria-describedby")
     expect(await page.locator(`#${note}`).textContent()).toBe("That was not the password.")
     await page.keyboard.press("Shift+Tab")
-    expect(await focused(page)).toEqual(["Linkmint", true])
+    await expect.poll(() => focused(page)).toEqual(["Linkmint", true])
     await page.keyboard.press("Tab")
     await page.keyboard.type("open sesame")
     await page.keyboard.press("Tab")
-    expect(await focused(page)).toEqual(["Open the link", true])
+    await expect.poll(() => focused(page)).toEqual(["Open the link", true])
     await page.keyboard.press("Enter")
     await page.waitForURL(`${there.url}?from=here`)
     await page.context().close()
@@ -134,13 +148,17 @@ describe("a visitor", () => {
 
   inBrowser("comes home from wherever there is nothing", async (session) => {
     await create(session, { url: "https://example.com/", alias: "look-at-this" })
-    const page = await newPage(session, "/nothing-here")
-    for (const path of ["/nothing-here", "/nothing/here", "/look-at-this+", "/%00"]) {
+    const page = await newPage(session, "about:blank")
+    const home = page.getByRole("link", { name: "Go to the home page" })
+    const brand = page.getByRole("link", { name: "Linkmint", exact: true })
+    for (const path of ["/nothing/here", "/look-at-this+", "/%00", "/nothing-here"]) {
       await page.goto(path)
-      await page.getByRole("link", { name: "Go to the home page" }).click()
-      await page.getByLabel("Long URL").waitFor()
-      await page.goto(path)
-      await page.getByRole("link", { name: "Linkmint", exact: true }).click()
+      for (const way of [home, brand]) expect(await way.getAttribute("href"), path).toBe("/")
+    }
+    // What one of them leads to, all do.
+    for (const way of [home, brand]) {
+      await page.goto("/nothing-here")
+      await way.click()
       await page.getByLabel("Long URL").waitFor()
     }
     await page.context().close()
@@ -153,10 +171,13 @@ describe("a visitor", () => {
       const light = await paper(page)
       await page.getByRole("button", { name: /Change to light/ }).click()
       await page.getByRole("button", { name: /Change to dark/ }).click()
+      // The cookie is set with the colours.
+      await page.getByRole("button", { name: /^Colours: dark/ }).waitFor()
       await page.goto("/nothing-here")
       expect(await paper(page)).not.toBe(light)
       await page.goto("/")
       await page.getByRole("button", { name: /Change to as the system/ }).click()
+      await page.getByRole("button", { name: /Change to light/ }).waitFor()
       await page.goto("/nothing-here")
       expect(await paper(page)).toBe(light)
       await page.context().close()
@@ -217,7 +238,8 @@ describe("a visitor", () => {
       await page.goto(path)
       await page.locator("h1").waitFor()
       expect(await page.locator("script, main img, [onload], [onerror]").count(), path).toBe(0)
-      await expectSound(page, path)
+      // Also that the browser has nothing to complain about.
+      await expectFits(page, path)
     }
     await page.goto("/hostile-0+")
     await page.getByText("https://example.com/?a=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").waitFor()
