@@ -9,6 +9,9 @@ import { Chosen } from "../../../src/sim/checkers/Chosen.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
 import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
 import { Forgotten } from "../../../src/sim/checkers/keys/Forgotten.ts"
+import type { JournalEntry } from "../../../src/sim/Journal.ts"
+import { attributed } from "../../../src/sim/checkers/facts/attributed.ts"
+import { livesOf } from "../../../src/sim/checkers/facts/lives.ts"
 import { remembered } from "../../../src/sim/checkers/facts/remembered.ts"
 import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
 import { Fencing } from "../../../src/sim/checkers/keys/Fencing.ts"
@@ -1177,6 +1180,22 @@ describe("the checkers", () => {
       })
     ]
     for (const one of fine) expect(Forgotten.check(one)).toEqual([])
+  })
+
+  it("find nothing in a path whose longer alias the database has forgotten, and another link has now, and something if it has none", () => {
+    const longer = (at_s: number, url: string) =>
+      ({ ...bound, at_us: at_s * s_us, link: { ...row, key: "abc/more", custom: true, url } }) as const
+    const [first, second] = ["https://example.com/2", "https://example.com/3"]
+    const forgotten = { ...databaseForgot(3), links: ["abc/more"], visits: [] }
+    const counting = { tag: "counted", at_us: 6 * s_us, by, visits: [["abc/more", 1]] } as const
+    const led = exchange(5, { path: "more", location: second })
+    const seen = { ...visited(5), path: "more", location: second }
+    const judged = (journal: ReadonlyArray<JournalEntry>) => {
+      return judge(evidence(attributed([created(1), led], journal, livesOf(journal))))
+    }
+    const before = [...way(["abc"]), bound, longer(2, first)]
+    expect(judged([...before, forgotten, longer(4, second), seen, counting])).toEqual([])
+    expect(judged([...before, seen]).map(({ checker }) => checker)).toContain("unique binding")
   })
 
   it("find nothing in a 503 of a node that has given up as many connections as it may, and something later", () => {

@@ -48,7 +48,10 @@ const attribute = (exchange: Exchange, lives: Lives): Exchange => {
   return found === undefined ? exchange : { ...exchange, ...found }
 }
 
-/** The exchanges and the journal, with the link of each redirect of a path that may be of several links. A visit that need not count may be of any. */
+/**
+ * The exchanges and the journal, with the link of each redirect of a path that may be of several links. A visit that need not count may be of any, and so may one whose target no life led to: the
+ * database has forgotten what its link was, or its redirect is a broken promise of its own.
+ */
 export const attributed = (
   exchanges: ReadonlyArray<Exchange>,
   journal: ReadonlyArray<JournalEntry>,
@@ -64,9 +67,12 @@ export const attributed = (
           if (entry.tag !== "visited" || !isOfSeveral(entry)) return [entry]
           const { at_us, isSure, key, location, path } = entry
           const all = meantBy({ key, path })
-          if (!isSure) return all.map((one) => ({ ...entry, key: one.key }))
-          const found = all.find((one) => lifeLedBy(lives, one.key, location, at_us) !== undefined)
-          return [{ ...entry, key: found?.key ?? key }]
+          const found = isSure
+            ? all.find((one) => lifeLedBy(lives, one.key, location, at_us) !== undefined)
+            : undefined
+          return found === undefined
+            ? all.map((one) => ({ ...entry, key: one.key, isSure: false }))
+            : [{ ...entry, key: found.key }]
         })
       }
     : { exchanges, journal }

@@ -2,6 +2,7 @@ import type { Evidence } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us } from "../../world/Time.ts"
+import { meantBy } from "./attributed.ts"
 import { livesOf } from "./lives.ts"
 
 /** The key of a link that an entry is about. */
@@ -42,8 +43,10 @@ export const remembered = (evidence: Evidence): Evidence => {
   ])
   const urls = new Set<string>()
   for (const entry of journal) if ("link" in entry && links.has(entry.link.key)) urls.add(entry.link.url)
-  const isAbout = ({ alias, key, kind, url }: Exchange) =>
+  const isAbout = ({ alias, key, kind, path, url }: Exchange) =>
     (key !== undefined && links.has(key)) ||
+    // What it led to may be of any of them.
+    (kind === "redirect" && key !== undefined && meantBy({ key, path }).some((one) => links.has(one.key))) ||
     (alias !== undefined && links.has(alias)) ||
     (kind === "create" && url !== undefined && urls.has(url))
   const wasUnderWay = ({ answered_us = end_us, sent_us }: Exchange) =>
