@@ -878,6 +878,24 @@ describe("the checkers", () => {
     expect(lost(failed, { ...unreturned, keys: others })).toContain(tooMany)
   })
 
+  it("find nothing in keys that a pool shard lost with its data, though returns had filled it above its mark, and something in more than that", () => {
+    const { poolHigh } = presets.calm()
+    const pool = keysOf("k", 2 * poolHigh)
+    const back = keysOf("back", 40)
+    const more = keysOf("more", 40)
+    const gone = (...all: ReadonlyArray<ReadonlyArray<string>>) => ({ ...forgot(4, []), gone: all.flat() })
+    const lost = (...journal: Evidence["journal"]) =>
+      Ledger.check(evidence({ journal, faults: new Map([["redisLoss", 1]]) })).map(({ text }) => text)
+    expect(lost(pushed(1, 1, pool), returned(2, back), gone(pool, back))).toEqual([])
+    const tooMany = [`${2 * poolHigh + 40} keys were lost by pool shards, and ${2 * poolHigh} may be`]
+    expect(lost(pushed(1, 1, [...pool, ...more]), gone(pool, more))).toEqual(tooMany)
+    // What was leased since, and pushed again, is in the pool by a refill.
+    const again = [returned(2, more), leased(2, more), pushed(3, 2, more)]
+    expect(lost(pushed(1, 1, pool), ...again, gone(pool, more))).toEqual(tooMany)
+    // Only the data that a shard lost had been in it.
+    expect(lost(pushed(1, 1, pool), gone(pool), returned(5, more))).toEqual(tooMany)
+  })
+
   it("find nothing in numbers that a node asked for in its last moment", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })

@@ -283,6 +283,17 @@ const returnedInVain = (evidence: Evidence): number => {
   return lostKeys(evidence).filter(([key]) => inVain.has(key)).length
 }
 
+/** The keys that pool shards lost with their data, and had because they were returned: they come on top of what refills push, in any number. */
+const lostOfReturned = (evidence: Evidence): number => {
+  const returned = new Set<string>()
+  for (const entry of evidence.journal) {
+    if (entry.tag === "returned") entry.keys.forEach((key) => returned.add(key))
+    else if (entry.tag === "pushed" || entry.tag === "leased")
+      entry.keys.forEach((key) => returned.delete(key))
+  }
+  return lostKeys(evidence).filter(([key, { tag }]) => tag === "forgot" && returned.has(key)).length
+}
+
 /**
  * The keys that each process has lost though it was not killed, and though it knew of each that it was not bound: none, but for those of creates that were under way at its end, those that it
  * is still to ask about, and those about which it got no answer when it shut down.
@@ -332,7 +343,7 @@ const lostByTheLiving = (
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, and what is put aside, for each kill, and a buffer for
  * each lease that was not answered; the keys of each return that failed, and was not made afterwards; a key for each try of a create whose outcome nobody learned, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
- * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
+ * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; what refills push to a pool shard, and what was returned to it, for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
   name: "ledger",
@@ -383,7 +394,11 @@ export const Ledger: Checker = {
     }
     for (const [by, lost, bound] of preloadedTooMuch(evidence))
       atMost(lost, bound, `that ${by} had read ahead from its file`)
-    atMost(losses.pools, redis * 2 * options.poolHigh + givenUp + forgottenLinks + withheld, "by pool shards")
+    atMost(
+      losses.pools,
+      redis * 2 * options.poolHigh + lostOfReturned(evidence) + givenUp + forgottenLinks + withheld,
+      "by pool shards"
+    )
     atMost(
       unminted(journal),
       (kills + advances + forgot.length * refillsAtOnce) * refillMax(options),
