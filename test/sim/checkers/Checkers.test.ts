@@ -892,8 +892,9 @@ describe("the checkers", () => {
     // What was leased since, and pushed again, is in the pool by a refill.
     const again = [returned(2, more), leased(2, more), pushed(3, 2, more)]
     expect(lost(pushed(1, 1, pool), ...again, gone(pool, more))).toEqual(tooMany)
-    // Only the data that a shard lost had been in it.
+    // What a shard lost otherwise is excused by nothing, be it little.
     expect(lost(pushed(1, 1, pool), gone(pool), returned(5, more))).toEqual(tooMany)
+    expect(lost(pushed(1, 1, ["k"]), gone())).toEqual(["1 keys were lost by pool shards, and 0 may be"])
   })
 
   it("find nothing in numbers that a node asked for in its last moment", () => {
