@@ -933,6 +933,21 @@ describe("the checkers", () => {
     expect(Quotas.check(evidence({ journal: [...late.slice(0, -1), heldUp(3.5)] }))).not.toEqual([])
   })
 
+  it("find nothing in a key that is pushed again by a pool shard that lost its data when another one has it by a return, and something where that lost nothing", () => {
+    const lost = (shard: number) => ({ ...forgot(3, []), shard, unleased: "all" }) as const
+    const ways = (backTo: number, ...after: Evidence["journal"]) => {
+      const back = { ...returned(2, ["k"]), shard: backTo }
+      return KeyLifecycle.check(
+        evidence({ journal: [...way(["k"]), back, ...after, pushed(4, 2, ["k"])] })
+      ).map(({ text }) => text)
+    }
+    expect(ways(1, lost(0))).toEqual([])
+    const twice = ["k was pushed when it was pooled, by node-0#1"]
+    expect(ways(1)).toEqual(twice)
+    expect(ways(1, lost(2))).toEqual(twice)
+    expect(ways(0, lost(0))).toEqual(twice)
+  })
+
   it("find nothing in a key that a set has once, though it was handed out twice and came back twice", () => {
     const again = { ...forgot(2, ["k"]), again: ["k"] }
     const leasedAgain = leased(4, ["k"])

@@ -15,7 +15,10 @@ const readBefore_us = 6 * s_us
 class Ways {
   readonly violations: Array<Violation> = []
   readonly #places = new Map<string, Place>()
+  /** The shard that each key was pushed to, which may have a record of it. */
   readonly #shards = new Map<string, number>()
+  /** The shard that each key was returned to since: a node returns its keys to the shard that it leased from last. */
+  readonly #returnedTo = new Map<string, number>()
   readonly #bound = new Map<string, number>()
   /** Keys whose links were changed: a create that comes twice finds another row than its own. */
   readonly #changed = new Set<string>()
@@ -128,6 +131,7 @@ class Ways {
     this.#pushed.add(`${entry.shard}/${entry.batch}`)
     for (const key of entry.keys) {
       this.#shards.set(key, entry.shard)
+      this.#returnedTo.delete(key)
       const bound_us = this.#bound.get(key)
       if (bound_us === undefined || entry.at_us - bound_us < readBefore_us || this.#strays.has(key)) continue
       if ((this.#pausedUntil_us.get(entry.by) ?? 0) < bound_us)
@@ -137,9 +141,11 @@ class Ways {
 
   #return(entry: Entry<"returned">) {
     this.#move(entry, "pooled", ["leased", "gone"])
-    for (const key of entry.keys)
+    for (const key of entry.keys) {
+      this.#returnedTo.set(key, entry.shard)
       if (this.#bound.has(key) && !this.#twice.has(key))
         this.#found(entry, `${key} was returned though it was bound`, key)
+    }
   }
 
   /** Its next life begins in the stock. */
@@ -155,11 +161,14 @@ class Ways {
   }
 
   #forget({ again, gone, shard, unleased }: Entry<"forgot">) {
+    /** Out of this shard, which pushes it again if its record is open. */
+    const isAway = (key: string) => {
+      const place = this.#places.get(key)
+      return place === "leased" || (place === "pooled" && (this.#returnedTo.get(key) ?? shard) !== shard)
+    }
     const forgotten =
       unleased === "all"
-        ? Array.from(this.#shards.keys()).filter(
-            (key) => this.#shards.get(key) === shard && this.#places.get(key) === "leased"
-          )
+        ? Array.from(this.#shards.keys()).filter((key) => this.#shards.get(key) === shard && isAway(key))
         : unleased
     for (const key of forgotten) {
       this.#twice.add(key)
