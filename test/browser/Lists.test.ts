@@ -121,6 +121,26 @@ describe("the list of links", () => {
     for (const one of [page, other]) await one.close()
   })
 
+  inBrowser("keeps what is typed just when a search comes into the address", async (session) => {
+    await createMany(session, numbered("typed", 3))
+    const page = await signedIn(session, "/app/links")
+    const search = page.getByLabel("Search in keys, URLs and titles")
+    await page.evaluate(`{
+      const push = history.pushState
+      history.pushState = (...entry) => {
+        history.pushState = push
+        push.apply(history, entry)
+        const input = document.querySelector("input[type=search]")
+        input.value += "1"
+        input.dispatchEvent(new Event("input", { bubbles: true }))
+      }
+    }`)
+    await search.fill("typed-")
+    await page.waitForURL(/q=typed-1$/)
+    expect(await search.inputValue()).toBe("typed-1")
+    await page.close()
+  })
+
   inBrowser("goes back from a tag, an order and a search", async (session) => {
     await createMany(session, numbered("sought", 3))
     const page = await signedIn(session, "/app/links")

@@ -65,7 +65,7 @@ onEveryDatabase((client) => {
         const store = yield* NodeReports
         yield* store.tell(reportOf("a"))
         yield* store.tell(reportOf("silent"))
-        yield* sql`UPDATE nodes SET told_at = told_at - ${10 * minutes_ms} WHERE id = 'silent'`
+        yield* sql`UPDATE nodes SET told_at = told_at - ${10 * minutes_ms + 1} WHERE id = 'silent'`
         yield* sql`INSERT INTO nodes (id, report, told_at) SELECT 'newer', '{"id":"newer"}', told_at FROM nodes WHERE id = 'a'`
         expect((yield* store.all).map(({ report }) => report)).toEqual([reportOf("a")])
         const nextStart = yield* Layer.build(Layer.fresh(layerSql)).pipe(

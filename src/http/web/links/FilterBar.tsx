@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { Filter } from "../api/Links.ts"
 import type { Domain } from "../api/Types.ts"
 import { ownHost } from "../app/Settings.ts"
@@ -22,12 +22,19 @@ export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
   const { archived, domain, notTag, orderBy, q, tag } = filter
   const [typed, setTyped] = useState(q)
   const settled = useDebounced(typed, wait_ms)
+  const known = useRef(q)
   useEffect(() => {
+    if (settled === q) return
+    known.current = settled
     // One entry in the history for all that is typed.
-    if (settled !== q) onChange({ q: settled }, { replaces: q !== "" })
+    onChange({ q: settled }, { replaces: q !== "" })
   }, [settled])
-  // The way back in the history changes it, too.
-  useEffect(() => setTyped(q), [q])
+  // The way back in the history changes it, too. What comes from here does not: more may have been typed since.
+  useEffect(() => {
+    if (known.current === q) return
+    known.current = q
+    setTyped(q)
+  }, [q])
   // Also one that is only in the address: of a domain that was removed, say.
   const hosts = [
     ...new Set([ownHost, ...domains.map(({ host }) => host), ...(domain === "" ? [] : [domain])])
