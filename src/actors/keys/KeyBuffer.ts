@@ -60,6 +60,8 @@ const returnAgain = Schedule.spaced("200 millis")
 /** A lease that is not answered in time is given up after this long: a shard that lives answers within it, at the end of its refill. */
 const lateWaitMax = Duration.seconds(10)
 
+const isClosed = new Unavailable({ reason: "the key buffer is closed", applied: "no" })
+
 /** How often shards that failed are asked whether they are back. */
 const checkEvery = Duration.seconds(1)
 
@@ -174,7 +176,7 @@ export const make = (
 
     /** By the time it runs, keys that were put back may have filled the ring. */
     const refillOnce = Effect.suspend(() => {
-      if (closed) return new Unavailable({ reason: "the key buffer is closed", applied: "no" })
+      if (closed) return isClosed
       const wanted = capacity - ring.size
       if (wanted === 0) return Effect.void
       return Effect.flatMap(lease(wanted), ({ keys, shard }) => {
@@ -203,7 +205,9 @@ export const make = (
     /** Whether it is time for a lease. */
     const isLow = () => ring.size < capacity / 2 && !refill.isRunning()
 
+    // Whoever still asks while it closes would take keys that are about to be given back.
     const takeNow = () => {
+      if (closed) return undefined
       const taken = ring.take()
       if (taken !== undefined && isLow()) Runtime.runFork(runtime, refill.start)
       return taken
@@ -212,6 +216,7 @@ export const make = (
     /** More callers may have waited for a lease than it brought keys: the others wait for the next one. */
     const takeMany = (wanted: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
       Effect.suspend(() => {
+        if (closed) return isClosed
         const keys = Array.from({ length: Math.min(wanted, ring.size) }, () => ring.take()!)
         if (keys.length === 0) return Effect.zipRight(Effect.interruptible(refill.join), takeMany(wanted))
         return isLow() ? Effect.as(refill.start, keys) : Effect.succeed(keys)

@@ -49,6 +49,7 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
     /** By the lanes that they were in when they were put aside: keys of a lane mostly have the same fate. */
     const aside = Array.from({ length: places.lanes }, (): Array<string> => [])
     let size = 0
+    let closed = false
 
     const putAside = (key: string) => {
       if (size === asideMax) return Metered.add(KeyMetrics.lost["not-open"])
@@ -96,17 +97,25 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
       return takeOf(lane)
     }
 
-    const dropOnce = Effect.suspend(() => {
-      const held = aside.flatMap((keys) => keys.splice(0))
+    const takeAll = () => {
       size = 0
-      return Effect.map(buffer.withoutBound(held), (free) => free.forEach(putAside))
-    })
+      return aside.flatMap((keys) => keys.splice(0))
+    }
+
+    const dropOnce = Effect.suspend(() =>
+      Effect.map(buffer.withoutBound(takeAll()), (free) => free.forEach(putAside))
+    )
     const dropping = yield* Scope.make()
     const drop = yield* Scope.extend(SingleFlight.make(dropOnce), dropping)
 
     yield* Effect.addFinalizer(() =>
       drop.rest.pipe(
-        Effect.zipRight(Effect.suspend(() => buffer.putBack(aside.flat()))),
+        Effect.zipRight(
+          Effect.suspend(() => {
+            closed = true
+            return buffer.putBack(takeAll())
+          })
+        ),
         Effect.zipRight(Scope.close(dropping, Exit.void))
       )
     )
@@ -116,6 +125,8 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
       const atOnce = beside === undefined ? count : Math.max(count, besideAtOnce)
       const from = (tried: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
         Effect.flatMap(buffer.takeMany(atOnce), (taken) => {
+          // Who asked waited for a lease meanwhile, and what is put aside now would stay there.
+          if (closed) return Effect.zipRight(buffer.putBack(taken), noneSuits)
           const good = taken.filter(suits)
           for (const key of taken) if (!suits(key)) putAside(key)
           if (good.length > count) good.splice(count).forEach(putAside)
@@ -124,7 +135,7 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
         })
       return Effect.suspend(() => {
         // Else every key of the node would be put aside in vain, and no other create had any.
-        if (beside !== undefined && !places.hasOpenBeside(beside)) return noneSuits
+        if (closed || (beside !== undefined && !places.hasOpenBeside(beside))) return noneSuits
         const keys: Array<string> = []
         while (keys.length < count) {
           const key = takeAside(suits)
@@ -137,6 +148,7 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
 
     return {
       takeNow: () => {
+        if (closed) return undefined
         const known = takeInRow(false)
         if (known !== undefined) return known
         for (let looks = 0; looks < looksMax; looks++) {

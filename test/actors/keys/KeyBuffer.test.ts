@@ -182,6 +182,24 @@ describe("a key buffer", () => {
     })
   )
 
+  it.scoped("gives no key to those who still wait when it stops, and gives back what they waited for", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(always(latch.await, "KeyPool.lease"))
+      const taker = yield* Effect.fork(Effect.flip(node.buffer.takeMany(8)))
+      yield* others
+      const stopping = yield* Effect.fork(node.stop)
+      yield* others
+      yield* latch.open
+      yield* Fiber.join(stopping)
+      expect(yield* Fiber.join(taker)).toMatchObject({ _tag: "Unavailable", applied: "no" })
+      expect(node.buffer.takeNow()).toBeUndefined()
+      expect(yield* stores.pool.level(0)).toBe(yield* minted(stores))
+    })
+  )
+
   it.scoped("gives back the keys of a lease that is answered when it is no longer waited for", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Fiber, Scope } from "effect"
 import { describe } from "vitest"
 import type { KeyBuffer } from "../../../src/actors/keys/KeyBuffer.ts"
 import * as KeyChoice from "../../../src/actors/keys/KeyChoice.ts"
@@ -115,6 +115,31 @@ describe("the choice of keys", () => {
       expect(keys).toEqual([])
       yield* Scope.close(scope, Exit.void)
       expect(keys.toSorted()).toEqual(["b0", "b1"])
+    })
+  )
+
+  it.effect("loses no key to a create that still looks for one when it ends", () =>
+    Effect.gen(function* () {
+      const keys = ["b0", "b1", "a0"]
+      const scope = yield* Scope.make()
+      const latch = yield* Effect.makeLatch()
+      const buffer = bufferOf(keys, new Set())
+      const slow = {
+        ...buffer,
+        takeMany: (count: number) => Effect.zipRight(latch.await, buffer.takeMany(count))
+      }
+      const { takeMany, takeNow } = yield* KeyChoice.make(slow).pipe(
+        Effect.provideService(LinkPlaces, places(new Set(["a"]))),
+        Effect.provideService(Scope.Scope, scope)
+      )
+      const looking = yield* Effect.fork(Effect.flip(takeMany(2)))
+      yield* Effect.yieldNow()
+      yield* Scope.close(scope, Exit.void)
+      yield* latch.open
+      expect(yield* Fiber.join(looking)).toMatchObject({ applied: "no" })
+      expect(takeNow()).toBeUndefined()
+      expect(yield* Effect.flip(takeMany(1))).toMatchObject({ applied: "no" })
+      expect(keys.toSorted()).toEqual(["a0", "b0", "b1"])
     })
   )
 
