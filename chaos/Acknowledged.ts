@@ -1,7 +1,7 @@
 // What was promised to clients: the links that were acknowledged.
 
 /** Links whose URL is changed again and again, at most. */
-const changingMax = 20
+export const changingMax = 20
 
 /** Links that were acknowledged, and what became of the other creates and changes. */
 export class Acknowledged {

@@ -164,7 +164,7 @@ export const run = Effect.fn("databases.run")(function* (
   const homes = yield* Contents.placement(topology)
   const before = yield* Contents.read(topology)
 
-  const traffic = new Traffic({ adminKey, seeded: links, chance: Math.random })
+  const traffic = new Traffic({ adminKey, homes, seeded: links, chance: Math.random })
   const { acknowledged, observed } = traffic
   const violate = (promise: string, evidence: string) => observed.violate(promise, evidence)
   const warm = yield* Effect.promise(async () => {

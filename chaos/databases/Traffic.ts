@@ -3,7 +3,7 @@
 import { adminId } from "../../src/accounts/Access.ts"
 import { bucketOf, bucketOfName } from "../../src/keys/Buckets.ts"
 import * as Secret from "../../src/secrets/Secret.ts"
-import { Acknowledged } from "../Acknowledged.ts"
+import { Acknowledged, changingMax } from "../Acknowledged.ts"
 import type { Answer, Client } from "../Client.ts"
 import { changing, coldKey, creating, describe, judgeCreate, judgeRedirect, type Turn } from "../Load.ts"
 import { answerMax_ms, Observed } from "../Observed.ts"
@@ -76,6 +76,33 @@ export const guardOf = (requestId: string): string =>
 
 const linkOf = (key: string) => bucketOf(key)
 
+/** Up to so many links, of which each database has an equal part at most: nodes make many in a row in one of them. */
+class Spread {
+  readonly #most: number
+  readonly #counts = new Map<number, number>()
+
+  constructor(max: number, databases: number) {
+    this.#most = Math.ceil(max / databases)
+  }
+
+  /** Whether a further link that is in `home` is wanted. */
+  wants(home: number): boolean {
+    const count = this.#counts.get(home) ?? 0
+    if (count < this.#most) this.#counts.set(home, count + 1)
+    return count < this.#most
+  }
+}
+
+interface TrafficOptions {
+  readonly adminKey: string
+  /** Between 0 and 1. */
+  readonly chance: () => number
+  /** Links that are there before. */
+  readonly seeded: number
+  /** The buckets of each database, while none are moved. */
+  readonly homes: ReadonlyArray<ReadonlyArray<number>>
+}
+
 /** See the parts. */
 export class Traffic {
   readonly observed = new Observed()
@@ -103,11 +130,18 @@ export class Traffic {
   readonly #adminKey: string
   readonly #seeded: number
   readonly #chance: () => number
+  readonly #homeOf: ReadonlyMap<number, number>
+  readonly #hotOnes: Spread
+  readonly #changingOnes: Spread
+  readonly #hot: Array<string> = []
 
-  constructor({ adminKey, chance, seeded }: { adminKey: string; chance: () => number; seeded: number }) {
+  constructor({ adminKey, chance, homes, seeded }: TrafficOptions) {
     this.#adminKey = adminKey
     this.#chance = chance
     this.#seeded = seeded
+    this.#homeOf = new Map(homes.flatMap((buckets, home) => buckets.map((bucket) => [bucket, home] as const)))
+    this.#hotOnes = new Spread(hotLinks, homes.length)
+    this.#changingOnes = new Spread(changingMax, homes.length)
   }
 
   get phase(): Phase {
@@ -214,7 +248,9 @@ export class Traffic {
   }
 
   #made(key: string, url: string) {
-    this.acknowledged.keepForChanges(key, url)
+    const home = this.#homeOf.get(linkOf(key))!
+    if (this.#changingOnes.wants(home)) this.acknowledged.keepForChanges(key, url)
+    if (this.#hotOnes.wants(home)) this.#hot.push(key)
     this.#keys.push(key)
   }
 
@@ -300,7 +336,7 @@ export class Traffic {
 
   /** What a client does in its turn, by operation. */
   readonly turns: Readonly<Record<Operation, Turn>> = {
-    hot: (client) => this.#redirect(client, "hot", this.#some(this.#keys, 0, hotLinks)!),
+    hot: (client) => this.#redirect(client, "hot", this.#some(this.#hot, 0, this.#hot.length)!),
     cold: (client) =>
       this.#redirect(
         client,

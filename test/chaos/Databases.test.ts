@@ -2,6 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { bucketOf } from "../../src/keys/Buckets.ts"
+import type { Client } from "../../chaos/Client.ts"
 import * as Arguments from "../../chaos/databases/Arguments.ts"
 import * as Checks from "../../chaos/databases/Checks.ts"
 import type { Contents } from "../../chaos/databases/Contents.ts"
@@ -14,8 +16,37 @@ describe("what is judged of several databases", () => {
     const broken: Array<string> = []
     return { broken, violate: (promise: string) => void broken.push(promise) }
   }
-  const traffic = () => new Traffic({ adminKey: "k", chance: () => 0, seeded: 1 })
+  const homes = [0, 1, 2, 3].map((home) => Array.from({ length: 64 }, (_, n) => 4 * n + home))
+  const traffic = () => new Traffic({ adminKey: "k", chance: () => 0, homes, seeded: 1 })
   const moved = { from: 1, to: 0, buckets: 1, rows: 1, seconds: 1, unwritten_ms: 10, killed: null }
+
+  it("is about links of every database, though most that were made first are in one", async () => {
+    const all = Array.from({ length: 400 }, (_, n) => `k${n}`)
+    const homeOf = (key: string) => bucketOf(key) % 4
+    const keys = [
+      ...all.filter((key) => homeOf(key) === 1).slice(0, 50),
+      ...all.filter((key) => homeOf(key) !== 1)
+    ]
+    const asked: Array<string> = []
+    const client = {
+      ask: ({ method, path }: { readonly method: string; readonly path: string }) => {
+        if (method === "GET") asked.push(path.slice(1))
+        const [status, body] = method === "GET" ? [302, ""] : [201, JSON.stringify({ key: keys.shift() })]
+        return Promise.resolve({ status, body, headers: {} })
+      }
+    } as unknown as Client
+    let turn = 0
+    const seen = new Traffic({ adminKey: "k", chance: () => (turn++ % 97) / 97, homes, seeded: 1 })
+    for (let times = 0; times < 120; times++) await seen.warmUp(client)
+    for (let times = 0; times < 97; times++) await seen.turns.hot(client)
+    const changed = Array.from({ length: 20 }, () => seen.acknowledged.takeForChange("u")?.key).filter(
+      (key) => key !== undefined
+    )
+    for (const some of [asked, changed]) {
+      expect(new Set(some.map(homeOf))).toEqual(new Set([0, 1, 2, 3]))
+      expect(some.filter((key) => homeOf(key) === 1).length).toBeLessThan(some.length / 2)
+    }
+  })
 
   it("is broken where one redirect of ten thousand too many is wrong, or any create", () => {
     const { broken, violate } = judging()
