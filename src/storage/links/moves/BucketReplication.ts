@@ -127,31 +127,45 @@ export const make = (
     Effect.repeat(seen, { schedule: Schedule.spaced(lookEvery_ms), until: (mark) => mark >= last })
   ).pipe(Effect.asVoid)
 
-  const unsubscribe = Effect.gen(function* () {
-    const oid = yield* subscription
-    if (oid === undefined) return
-    // Copies that were not finished have slots of their own, named by the subscription's number: kept where it outlasts the subscription.
-    yield* from`COMMENT ON PUBLICATION ${from.literal(name)} IS ${from.literal(`'${oid}'`)}`
-    // The slot is dropped where it is, whatever was done before.
-    yield* to`ALTER SUBSCRIPTION ${to.literal(name)} DISABLE`
-    yield* to`ALTER SUBSCRIPTION ${to.literal(name)} SET (slot_name = NONE)`
-    yield* to`DROP SUBSCRIPTION ${to.literal(name)}`
-  })
-
   const slots = from<{ slot_name: string; active_pid: number | null }>`
     SELECT slot_name, active_pid FROM pg_replication_slots
     WHERE database = current_database() AND (starts_with(slot_name, ${`${name}_`}) OR EXISTS (
       SELECT 1 FROM pg_publication p
       WHERE p.pubname = ${name} AND slot_name LIKE 'pg\\_' || obj_description(p.oid, 'pg_publication') || '\\_sync\\_%'))`
 
-  const unpublish = Effect.gen(function* () {
+  const dropSlots = Effect.gen(function* () {
     for (const { active_pid, slot_name } of yield* slots) {
       if (active_pid !== null) yield* from`SELECT pg_terminate_backend(${active_pid})`
       const drop = from`SELECT pg_drop_replication_slot(s.slot_name) FROM pg_replication_slots s WHERE s.slot_name = ${slot_name}`
       yield* Effect.retry(drop, slotTries)
     }
-    yield* from`DROP PUBLICATION IF EXISTS ${from.literal(name)}`
   })
+
+  /** Ends the processes of a subscription that is disabled, which nobody starts again. */
+  const endWorkers = (oid: number) =>
+    Effect.repeat(
+      to<{ pid: number }>`
+        SELECT pid, pg_terminate_backend(pid) FROM pg_stat_subscription WHERE subid = ${oid}::bigint::oid AND pid IS NOT NULL`,
+      { schedule: slotTries, until: (workers) => workers.length === 0 }
+    )
+
+  /**
+   * The slots go before the subscription. One of a copy that has not begun waits for all transactions of its server that write. A subscription that is dropped has that slot dropped, and waits for it: as a
+   * transaction of the same server that writes, or of one that waits for another like it, for ever.
+   */
+  const unsubscribe = Effect.gen(function* () {
+    const oid = yield* subscription
+    if (oid === undefined) return
+    // Copies that were not finished have slots of their own, named by the subscription's number: kept where it outlasts the subscription.
+    yield* from`COMMENT ON PUBLICATION ${from.literal(name)} IS ${from.literal(`'${oid}'`)}`
+    yield* to`ALTER SUBSCRIPTION ${to.literal(name)} DISABLE`
+    yield* endWorkers(oid)
+    yield* dropSlots
+    yield* to`ALTER SUBSCRIPTION ${to.literal(name)} SET (slot_name = NONE)`
+    yield* to`DROP SUBSCRIPTION ${to.literal(name)}`
+  })
+
+  const unpublish = Effect.zipRight(dropSlots, from`DROP PUBLICATION IF EXISTS ${from.literal(name)}`)
 
   /** Takes all of it away, but not what was copied. */
   const remove = Effect.zipRight(unsubscribe, unpublish)

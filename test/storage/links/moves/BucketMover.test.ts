@@ -521,6 +521,47 @@ const counting = <A, E, R>(databases: Databases, count: Effect.Effect<A, E, R>) 
     300_000
   )
 
+  it.scopedLive(
+    "is undone while its copies still wait for a transaction of the source to end",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* filled
+        const before = yield* contents(all)
+        const { sql } = all.get(0)!
+        const mayEnd = yield* Deferred.make<void>()
+        const begun = yield* Deferred.make<void>()
+        const transaction = inTransaction(
+          sql,
+          sql`SELECT pg_current_xact_id()`.pipe(
+            Effect.zipRight(Deferred.succeed(begun, undefined)),
+            Effect.zipRight(Deferred.await(mayEnd))
+          )
+        )
+        const copies = sql<{ copies: number }>`SELECT count(*)::int AS copies FROM pg_replication_slots
+          WHERE database = current_database() AND slot_name LIKE 'pg\\_%\\_sync\\_%'`
+        yield* Effect.flip(
+          move(all, 0, 1, {
+            ...quiet,
+            at: (place) =>
+              Effect.gen(function* () {
+                if (place === "the slot is there") {
+                  yield* Effect.forkDaemon(transaction)
+                  yield* Deferred.await(begun)
+                }
+                if (place !== "the next step is copy") return
+                yield* Effect.repeat(copies, { until: ([row]) => row!.copies > 0 })
+                return yield* new Killed({ place })
+              })
+          })
+        )
+        expect(yield* abort(all)).toMatchObject({ from: 0, to: 1 })
+        yield* Deferred.succeed(mayEnd, undefined)
+        expect(yield* traces(all)).toEqual([])
+        expect(yield* contents(all)).toEqual(before)
+      }),
+    120_000
+  )
+
   /** Changes rows of a database as nobody can but replication, and the disk. */
   const plant = (all: Databases, number: number, statement: string) => {
     const { sql } = all.get(number)!
