@@ -150,25 +150,24 @@ export const make = (
     )
 
   /**
-   * The slots go before the subscription. One of a copy that has not begun waits for all transactions of its server that write. A subscription that is dropped has that slot dropped, and waits for it: as a
-   * transaction of the same server that writes, or of one that waits for another like it, for ever.
+   * Takes all of it away, but not what was copied. The slots go before the subscription. One of a copy that has not begun waits for all transactions of its server that write. A subscription that is
+   * dropped has that slot dropped, and waits for it: as a transaction of the same server that writes, or of one that waits for another like it, for ever.
    */
-  const unsubscribe = Effect.gen(function* () {
+  const remove = Effect.gen(function* () {
     const oid = yield* subscription
-    if (oid === undefined) return
-    // Copies that were not finished have slots of their own, named by the subscription's number: kept where it outlasts the subscription.
-    yield* from`COMMENT ON PUBLICATION ${from.literal(name)} IS ${from.literal(`'${oid}'`)}`
-    yield* to`ALTER SUBSCRIPTION ${to.literal(name)} DISABLE`
-    yield* endWorkers(oid)
+    if (oid !== undefined) {
+      // Copies that were not finished have slots of their own, named by the subscription's number: kept where it outlasts the subscription.
+      yield* from`COMMENT ON PUBLICATION ${from.literal(name)} IS ${from.literal(`'${oid}'`)}`
+      yield* to`ALTER SUBSCRIPTION ${to.literal(name)} DISABLE`
+      yield* endWorkers(oid)
+    }
     yield* dropSlots
-    yield* to`ALTER SUBSCRIPTION ${to.literal(name)} SET (slot_name = NONE)`
-    yield* to`DROP SUBSCRIPTION ${to.literal(name)}`
+    if (oid !== undefined) {
+      yield* to`ALTER SUBSCRIPTION ${to.literal(name)} SET (slot_name = NONE)`
+      yield* to`DROP SUBSCRIPTION ${to.literal(name)}`
+    }
+    yield* from`DROP PUBLICATION IF EXISTS ${from.literal(name)}`
   })
-
-  const unpublish = Effect.zipRight(dropSlots, from`DROP PUBLICATION IF EXISTS ${from.literal(name)}`)
-
-  /** Takes all of it away, but not what was copied. */
-  const remove = Effect.zipRight(unsubscribe, unpublish)
 
   return { publish, makeSlot, subscribe, copied, trouble, caughtUp, remove }
 }
