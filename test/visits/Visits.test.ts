@@ -86,8 +86,7 @@ const placesWith = (laneOf: (key: string) => number) => ({
   laneOf,
   laneOfName: () => 0,
   isOpen: () => true,
-  isOpenBeside: () => true,
-  hasOpenBeside: () => true
+  isOpenBeside: () => true
 })
 
 const quiet = Effect.provide(Logger.minimumLogLevel(LogLevel.None))

@@ -134,8 +134,7 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
           return tried < triesMax ? from(tried + taken.length) : noneSuits
         })
       return Effect.suspend(() => {
-        // Else every key of the node would be put aside in vain, and no other create had any.
-        if (closed || (beside !== undefined && !places.hasOpenBeside(beside))) return noneSuits
+        if (closed) return noneSuits
         const keys: Array<string> = []
         while (keys.length < count) {
           const key = takeAside(suits)

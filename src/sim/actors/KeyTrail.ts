@@ -71,11 +71,11 @@ export const makeTrail = (journal: Journal) => {
       if (isUnknown || (outcomes !== undefined && !leavesItsKey(outcomes[place]))) targets.add(url)
     }
     if (outcomes !== undefined) {
-      const superseded = links.filter((_, index) => outcomes[index] === "superseded")
+      const left = links.filter((_, index) => leavesItsKey(outcomes[index]))
       return note(
         "refused",
         by,
-        superseded.map(({ key }) => plainKeyOf(key))
+        left.map(({ key }) => plainKeyOf(key))
       )
     }
     note(

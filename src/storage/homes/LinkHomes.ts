@@ -12,6 +12,7 @@ import { LinkLifetime } from "../links/LinkLifetime.ts"
 import { LinkRemovals } from "../links/LinkRemovals.ts"
 import { LinkReplicas } from "../links/LinkReplicas.ts"
 import { LinkStore } from "../links/LinkStore.ts"
+import type { Place } from "../links/buckets/BucketPlacement.ts"
 import type { DeploymentStore } from "../nodes/DeploymentStore.ts"
 import * as DatabaseServers from "../sql/postgres/DatabaseServers.ts"
 import * as PostgresClient from "../sql/postgres/PostgresClient.ts"
@@ -28,22 +29,26 @@ import { LinkPlaces, type LinkPlacesService } from "./LinkPlaces.ts"
 import * as LinkPorts from "./LinkPorts.ts"
 import * as PlacementCache from "./PlacementCache.ts"
 
+/** The home of a bucket when it is no longer being moved. */
+const homeToBe = ({ home, movingTo }: Place): number => movingTo ?? home
+
 /** Where links are, as far as the placement is known. */
 export const placesOf = (
   databases: ReadonlyArray<Pick<ListedDatabase, "isAway">>,
-  { current }: PlacementCache.PlacementCache
+  { current }: Pick<PlacementCache.PlacementCache, "current">
 ): LinkPlacesService => {
   const laneOfBucket = (bucket: number) => {
     const { home, movingTo } = current().places[bucket]!
     return movingTo === null ? home : databases.length
   }
+  const answers = (home: number) => !databases[home]!.isAway()
   const isOpen = (key: string) => {
-    const { places, tenures } = current()
+    const { places, staying, tenures } = current()
     const { home, movingTo } = places[bucketOf(key)]!
-    if (movingTo !== null) return false
-    if (!databases[home]!.isAway()) return true
-    // Where no other database answers either, the one that has it may answer soon.
-    return !databases.some(({ isAway }, index) => tenures[index]!.buckets.length > 0 && !isAway())
+    if (movingTo === null && answers(home)) return true
+    for (const one of staying) if (answers(one)) return false
+    // No bucket is better: a move ends in a moment, and where no database answers, this one may do so soon.
+    return answers(home) || !tenures.some(({ buckets }, index) => buckets.length > 0 && answers(index))
   }
   return {
     databases: databases.length,
@@ -53,12 +58,9 @@ export const placesOf = (
     isOpen,
     isOpenBeside: (key, name) => {
       const { places } = current()
-      const { home, movingTo } = places[bucketOf(key)]!
-      return movingTo === null && home === places[bucketOfName(name)]!.home
-    },
-    hasOpenBeside: (name) => {
-      const { places, staying } = current()
-      return staying.has(places[bucketOfName(name)]!.home)
+      const its = places[bucketOf(key)]!
+      const guards = places[bucketOfName(name)]!
+      return homeToBe(its) === homeToBe(guards) && (its.movingTo === null || guards.movingTo !== null)
     }
   }
 }

@@ -9,8 +9,7 @@ export class LinkPlaces extends Context.Reference<LinkPlaces>()("linkmint/LinkPl
     laneOf: () => 0,
     laneOfName: () => 0,
     isOpen: () => true,
-    isOpenBeside: () => true,
-    hasOpenBeside: () => true
+    isOpenBeside: () => true
   })
 }) {}
 
@@ -23,12 +22,13 @@ export interface LinkPlacesService {
   readonly laneOf: (key: string) => number
   /** The same for what is kept by name: the guard of a create. */
   readonly laneOfName: (name: string) => number
-  /** Whether a link can be bound to the key now: its bucket is not being moved, and its database answers, or none does. */
+  /**
+   * Whether a link can be bound to the key now: its bucket is not being moved, and its database answers. Where no bucket is like that, a bucket that is being moved by a database that answers will do, as the link
+   * waits for a moment; where no database answers, any. So keys that will do are never wanting.
+   */
   readonly isOpen: (key: string) => boolean
-  /** Whether it can be bound together with the guard of that name, in one transaction. */
+  /** Whether it can be bound together with the guard of that name, in one transaction: one database has both, or will have both when the guard has been moved. */
   readonly isOpenBeside: (key: string, name: string) => boolean
-  /** Whether there are such keys at all: some bucket beside the guard is not being moved. */
-  readonly hasOpenBeside: (name: string) => boolean
 }
 
 /** How many statements of one kind to several databases a node has under way before others wait, and for how long these wait at least. */

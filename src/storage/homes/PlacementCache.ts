@@ -28,7 +28,8 @@ export interface PlacementCache {
   readonly whenMoved: (moved: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
-const knownOf = (placement: Placement, databases: number): KnownPlacement => {
+/** What is known of `databases` databases by a placement. */
+export const knownOf = (placement: Placement, databases: number): KnownPlacement => {
   const leaving = new Set(placement.places.flatMap(({ home, movingTo }) => (movingTo === null ? [] : [home])))
   const staying = new Set(placement.places.flatMap(({ home, movingTo }) => (movingTo === null ? [home] : [])))
   return {

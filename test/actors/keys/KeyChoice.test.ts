@@ -12,8 +12,7 @@ const places = (open: Set<string>): LinkPlacesService => ({
   laneOf: (key) => (key.startsWith("a") ? 0 : 1),
   laneOfName: () => 0,
   isOpen: (key) => open.has(key[0]!),
-  isOpenBeside: (key, name) => open.has(key[0]!) && key[0] === name[0],
-  hasOpenBeside: (name) => open.has(name[0]!)
+  isOpenBeside: (key, name) => open.has(key[0]!) && key[0] === name[0]
 })
 
 const bufferOf = (keys: Array<string>, bound: ReadonlySet<string>) => {
@@ -94,15 +93,6 @@ describe("the choice of keys", () => {
       expect(yield* takeMany(1, "b's guard")).toEqual(["b0"])
       expect(yield* takeMany(1, "b's guard")).toEqual(["b1"])
       expect([takeNow(), takeNow(), takeNow(), takeNow()].toSorted()).toEqual(["a0", "a1", "a2", undefined])
-    })
-  )
-
-  it.scoped("takes no key where none can lie beside the guard", () =>
-    Effect.gen(function* () {
-      const keys = ["a0", "a1", "b0"]
-      const { takeMany } = yield* opened(keys, new Set(["a"]), yield* Effect.scope)
-      expect(yield* Effect.flip(takeMany(1, "b's guard"))).toMatchObject({ applied: "no", away: true })
-      expect(keys).toEqual(["a0", "a1", "b0"])
     })
   )
 

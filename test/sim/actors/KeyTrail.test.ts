@@ -1,7 +1,8 @@
-import { Context, Exit } from "effect"
+import { Context, Effect, Exit } from "effect"
 import { expect, it } from "vitest"
 import { fromStrings } from "../../../src/keys/PackedKeys.ts"
 import { makeTrail } from "../../../src/sim/actors/KeyTrail.ts"
+import { GuardedCreates, type GuardedOutcome } from "../../../src/storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { LittleWorld } from "../stores/LittleWorld.ts"
@@ -76,4 +77,23 @@ it("counts a copy that was given back once, however often it was sent", () => {
   expect(reused()).toEqual([])
   bindsInDoubt("k", "https://example.com/2")
   expect(reused()).toEqual(["k"])
+})
+
+it("notes that a guarded create has left its key, as long as no answer was given under its guard", () => {
+  const little = new LittleWorld(1)
+  const process = little.world.spawn("node-1", 1)
+  const trail = makeTrail(little.journal)
+  const outcomes: ReadonlyArray<GuardedOutcome> = ["bound", "superseded", "apart", "taken"]
+  const stores = Context.add(little.database.stores(process), GuardedCreates, {
+    ...Context.get(little.database.stores(process), GuardedCreates),
+    bindMany: () => Effect.succeed(outcomes)
+  })
+  const { bindMany } = Context.get(trail.over(process, stores), GuardedCreates)
+  trail.message(process, "Lease", {}, Exit.succeed({ keys: fromStrings([...outcomes]) }), 0)
+  little.exit(
+    process,
+    bindMany(outcomes.map((key) => ({ link: linkOf(key), guards: [], answer: "created" })))
+  )
+  const refused = little.journal.entries.flatMap((entry) => (entry.tag === "refused" ? entry.keys : []))
+  expect(refused).toEqual(["superseded", "apart"])
 })
