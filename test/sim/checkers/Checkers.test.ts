@@ -860,6 +860,24 @@ describe("the checkers", () => {
     expect(keysLost(9 * s_us)).toEqual(["1 keys were lost by nodes, and 0 may be"])
   })
 
+  it("find nothing in keys of creates that had just failed when their node was killed, as many as they were, and something in older ones", () => {
+    const { bufferCapacity } = presets.calm()
+    const many = keysOf("k", bufferCapacity + 40)
+    const lost = (tag: "refused" | "unconfirmed", killed_s: number, ...before: Evidence["journal"]) => {
+      const left = { tag, at_us: s_us, by, keys: many.slice(bufferCapacity) } as const
+      const killed = { tag: "killed", at_us: killed_s * s_us, by } as const
+      const journal = [...way(many), { ...handed, keys: many }, ...before, left, killed]
+      return Ledger.check(evidence({ journal, end_us: 60 * s_us })).map(({ text }) => text)
+    }
+    expect([lost("refused", 10), lost("unconfirmed", 10)]).toEqual([[], []])
+    const tooMany = [`${many.length} keys were lost by nodes, and ${bufferCapacity} may be`]
+    expect([lost("refused", 20), lost("unconfirmed", 20)]).toEqual([tooMany, tooMany])
+    // Nobody asks about keys while the process is paused.
+    const paused = { tag: "paused", at_us: s_us, by, for_us: 10 * s_us } as const
+    expect(lost("refused", 20, paused)).toEqual([])
+    expect(lost("refused", 30, paused)).toEqual(tooMany)
+  })
+
   it("find nothing in keys that a node could not return, as many as it had, and something in those that it was handed again since", () => {
     const many = keysOf("k", 40)
     const had = [...way(many), { ...handed, keys: many }]

@@ -270,6 +270,22 @@ const askedInVain = (evidence: Evidence): number => {
   return lost
 }
 
+/** The keys of creates that had failed shortly before their node was killed, or about which it had just asked in vain: it keeps them beside its buffer until it knows that they are not bound. */
+const unaskedWhenKilled = (evidence: Evidence): number => {
+  const { journal } = evidence
+  const since_us = new Map(
+    journal.flatMap(({ at_us, by, tag }) => (tag === "killed" ? [[by, at_us - asked_us] as const] : []))
+  )
+  for (const entry of journal) {
+    // It asks nobody meanwhile.
+    if (entry.tag === "paused") since_us.set(entry.by, (since_us.get(entry.by) ?? Infinity) - entry.for_us)
+  }
+  let lost = 0
+  for (const [{ at_us, by, tag }, count] of lastSeen(evidence))
+    if ((tag === "refused" || tag === "unconfirmed") && at_us > (since_us.get(by) ?? Infinity)) lost += count
+  return lost
+}
+
 /**
  * The keys that were lost because they could not be returned to their pool: a return may have any number, since a node of several databases has keys aside beside its buffer's. Those that
  * have come there after all are none of them, nor are those that were leased again.
@@ -342,7 +358,7 @@ const lostByTheLiving = (
 }
 
 /**
- * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, and what is put aside, for each kill, and a buffer for
+ * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, what is put aside, and the keys of creates that have just failed, for each kill, and a buffer for
  * each lease that was not answered; the keys of each return that failed, and was not made afterwards; a key for each try of a create whose outcome nobody learned, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
  * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; what refills push to a pool shard, and what was returned to it, for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
@@ -382,6 +398,7 @@ export const Ledger: Checker = {
         forgottenLinks +
         withheld +
         askedInVain(evidence) +
+        unaskedWhenKilled(evidence) +
         evidence.asideLost,
       "by nodes"
     )
