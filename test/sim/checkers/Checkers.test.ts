@@ -821,6 +821,18 @@ describe("the checkers", () => {
     ).toEqual([])
   })
 
+  it("find nothing in a finished batch of a former owner that a failover has opened again, and something in one that was not finished", () => {
+    const left = (...journal: Evidence["journal"]) =>
+      Recovery.check(
+        evidence({
+          journal: [...journal, databaseForgot(2), closed(3 * s_us, "2/1")],
+          open: [{ shard: 0, epoch: 1, sequence: 0 }]
+        })
+      ).length
+    const before = [recorded(1, 1, ["k"]), pushed(2, 1, ["k"])]
+    expect([left(...before, closed(3, "1/0")), left(...before, closed(3, "2/0"))]).toEqual([0, 1])
+  })
+
   it("find nothing in keys read ahead by a node that was killed, nor in those that a living one has", () => {
     const read = { tag: "preloaded", at_us: 1, by, keys: ["k"] } as const
     const killed = { tag: "killed", at_us: 2, by } as const

@@ -15,10 +15,13 @@ export const Recovery: Checker = {
   seesForgotten: true,
   check: ({ end_us, healed_us, journal, open }) => {
     const newest = new Map<number, number>()
+    /** Batches that were finished before a failover, which may have forgotten that. */
+    const finished = new Set<string>()
     for (const entry of journal) {
       if (entry.tag === "database forgot") newest.clear()
-      if (entry.tag === "closed")
-        newest.set(entry.shard, Math.max(newest.get(entry.shard) ?? 0, epochOf(entry.batch)))
+      if (entry.tag !== "closed") continue
+      newest.set(entry.shard, Math.max(newest.get(entry.shard) ?? 0, epochOf(entry.batch)))
+      finished.add(`${entry.shard}/${entry.batch}`)
     }
     const pushed = new Set<string>()
     const recorded_us = new Map<string, number>()
@@ -35,7 +38,7 @@ export const Recovery: Checker = {
     })
     const left = open.flatMap(({ epoch, shard, sequence }) => {
       const later = newest.get(shard) ?? 0
-      if (epoch >= later) return []
+      if (epoch >= later || finished.has(`${shard}/${epoch}/${sequence}`)) return []
       const text = `batch ${epoch}/${sequence} of pool shard ${shard} is open, though the owner of epoch ${later} finished batches of its own`
       return [{ checker: Recovery.name, at_us: end_us, text, keys: [] }]
     })
