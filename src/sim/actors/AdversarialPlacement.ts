@@ -272,8 +272,9 @@ export class AdversarialPlacement implements Placement {
             resume(outcome)
           })
       }
-      // The death of its asker loses a lease. A process can wait for several, if shards are late.
-      const forget = tag === "Lease" ? sender.process.whenDead(() => message.lost()) : () => {}
+      // The death of its asker loses a lease, and may lose what it gives back. A process can wait for several, if shards are late.
+      const hasKeys = tag === "Lease" || tag === "Return"
+      const forget = hasKeys ? sender.process.whenDead(() => message.lost()) : () => {}
       this.#send(message)
       return Effect.sync(() => {
         forget()

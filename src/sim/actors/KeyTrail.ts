@@ -51,11 +51,15 @@ export const makeTrail = (journal: Journal) => {
     copies.set(key, known)
     return known
   }
-  const note = (tag: "refused" | "unsure" | "unconfirmed", by: string, all: ReadonlyArray<string>) => {
+  const note = (
+    tag: "refused" | "unsure" | "unreceived" | "unconfirmed",
+    by: string,
+    all: ReadonlyArray<string>
+  ) => {
     const keys = all.filter((key) => holders.get(key) === by)
     if (keys.length === 0) return
     // What it does not know it never learns: a key with an unknown outcome is not used again. It may ask once more whether a key is bound.
-    if (tag === "unsure") keys.forEach((key) => holders.delete(key))
+    if (tag === "unsure" || tag === "unreceived") keys.forEach((key) => holders.delete(key))
     journal.add({ tag, by, keys })
   }
   const created = (by: string, links: ReadonlyArray<Link>, ending: Ending) => {
@@ -92,7 +96,7 @@ export const makeTrail = (journal: Journal) => {
         // One that failed is sent again under the same id, whose keys their pool takes once.
         if (!returned.has(returnId)) packedOf(payload).forEach((key) => copiesOf(key).count--)
         returned.add(returnId)
-        if (!isSuccess(ending)) note("unsure", by, packedOf(payload))
+        if (!isSuccess(ending)) note("unreceived", by, packedOf(payload))
       }
       if (tag !== "Lease" || !isSuccess(ending)) return
       const keys = packedOf(ending.value)

@@ -3,6 +3,7 @@ import type { Checker, Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { s_us } from "../world/Time.ts"
 import { databaseTime } from "./facts/databaseTime.ts"
+import { domainsUnread } from "./facts/domainsUnread.ts"
 import { type Known, knownOf } from "./facts/known.ts"
 import { createdLinks, type Life } from "./facts/lives.ts"
 import { isTarget } from "./facts/targets.ts"
@@ -77,6 +78,7 @@ export const ExactVisits: Checker = {
     const { end_us, exchanges, lives } = evidence
     const time = databaseTime(evidence)
     const known = knownOf(evidence)
+    const isUnread = domainsUnread(evidence)
     const redirects = Array.groupBy(
       exchanges.filter(({ kind }) => kind === "redirect"),
       ({ key }) => key ?? ""
@@ -101,6 +103,8 @@ export const ExactVisits: Checker = {
         ended_us <= answered_us || time.mayHaveExpired(link, answeredBy, sent_us, answered_us)
       for (const ended of asked) {
         if (ended.status !== 410 || ended.sent_us < bound_us || hasEnded(ended)) continue
+        // A shorter alias may have answered in its place.
+        if (key.includes("/") && isUnread(ended.answeredBy, ended.sent_us)) continue
         const at_us = ended.answered_us!
         const used = asked
           .filter(({ sent_us }) => sent_us < at_us)

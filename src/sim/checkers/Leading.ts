@@ -39,6 +39,7 @@ export const Leading: Checker = {
         const life = lifeAt(lives, key, sent_us)
         const link = life && created.get(life)
         if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) continue
+        if (key.includes("/") && isUnread(answeredBy, sent_us)) continue
         if (life.ended_us > answered_us && versionsFor(life, exchange).every((one) => forwards(one.link)))
           found(`${key} forwards paths, and led nowhere with ${path}`)
       }

@@ -48,6 +48,24 @@ const isShort = (
   return owners.size > 0 && [...owners].every((by) => short.has(by))
 }
 
+/** How long after its end the simulation starts a process again, and how long that takes to listen. */
+const startsWithin_us = 1.5 * s_us
+
+/** Whether a request found no node since the only one was told to stop before the faults ended, and finished what was under way. */
+const isBetweenStarts = (
+  { healed_us, journal, options }: Evidence,
+  { answeredBy, sent_us }: Exchange
+): boolean => {
+  if (options.nodes > 1 || answeredBy !== undefined) return false
+  const stopping = new Set(
+    journal.flatMap(({ at_us, by, tag }) => (tag === "draining" && at_us < healed_us ? [by] : []))
+  )
+  return journal.some(
+    ({ at_us, by, tag }) =>
+      tag === "ended" && stopping.has(by) && at_us > healed_us && sent_us < at_us + startsWithin_us
+  )
+}
+
 /** C8: after faults have ended, every request is answered as it should be, without help. And no request ever ends as a fault of the service, nor as if there were no such operation. */
 export const Liveness: Checker = {
   name: "liveness",
@@ -69,7 +87,7 @@ export const Liveness: Checker = {
           return violation(`request ${number} (${kind}) was answered ${status}`)
         if (sent_us < healed_us + healWithin_us || [401, 404, 409, 410, 422, 429].includes(status)) return []
         if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
-        if (status === 503 && isShort(evidence, exchange)) return []
+        if (status === 503 && (isShort(evidence, exchange) || isBetweenStarts(evidence, exchange))) return []
         return status >= 200 && status < 400
           ? []
           : violation(

@@ -35,12 +35,10 @@ export const ReadYourWrites: Checker = {
       if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadEnded)
         return violation(`${key} was created, and its only delete found nothing`)
       if (kind !== "redirect") return []
+      // A shorter alias may have answered in its place.
+      if (key.includes("/") && isUnread(answeredBy, sent_us)) return []
       // Whether the path that follows it leads on is told by `Leading`.
-      if (status === 404 && path !== undefined) return []
-      if (status === 404)
-        return key.includes("/") && isUnread(answeredBy, sent_us)
-          ? []
-          : violation(`${key} was created, and is unknown`)
+      if (status === 404) return path === undefined ? violation(`${key} was created, and is unknown`) : []
       // Whether it may be used up is told by `ExactVisits`.
       const isLimited = life.versions.some(
         ({ link: { maxVisits }, since_us }) => maxVisits !== null && since_us <= answered_us

@@ -62,6 +62,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `asked in vain whether ${count(entry.keys)} are bound: ${named(entry.keys)}`
     case "unreturned":
       return `could not return ${count(entry.keys)}: ${named(entry.keys)}`
+    case "unreceived":
+      return `does not know whether ${count(entry.keys)} came back: ${named(entry.keys)}`
     case "unsure":
       return `does not know what became of ${count(entry.keys)}: ${named(entry.keys)}`
     case "pushed":

@@ -862,6 +862,14 @@ describe("the checkers", () => {
     expect(Specification.check(evidence({ journal: [...journal, left], recorded: abc }))).toEqual([])
   })
 
+  it("find nothing in keys of creates whose outcome nobody learned, as many as they were", () => {
+    const lost = (tag: "unsure" | "unreceived") => {
+      const left = { tag, at_us: s_us, by, keys: ["k"] } as const
+      return Ledger.check(evidence({ journal: [...way(["k"]), handed, left], end_us: 60 * s_us })).length
+    }
+    expect([lost("unsure"), lost("unreceived")]).toEqual([0, 1])
+  })
+
   it("find nothing in a key about which a node asked in vain as it shut down, and something where it had time to ask again", () => {
     const keysLost = (asked_us: number) => {
       const asked = { tag: "unconfirmed", at_us: asked_us, by, keys: ["k"] } as const
@@ -879,11 +887,18 @@ describe("the checkers", () => {
       const left = { tag, at_us: s_us, by, keys: many.slice(bufferCapacity) } as const
       const killed = { tag: "killed", at_us: killed_s * s_us, by } as const
       const journal = [...way(many), { ...handed, keys: many }, ...before, left, killed]
-      return Ledger.check(evidence({ journal, end_us: 60 * s_us })).map(({ text }) => text)
+      const pooled = new Set(["other"])
+      return Ledger.check(evidence({ journal, end_us: 60 * s_us, pooled })).map(({ text }) => text)
     }
     expect([lost("refused", 10), lost("unconfirmed", 10)]).toEqual([[], []])
     const tooMany = [`${many.length} keys were lost by nodes, and ${bufferCapacity} may be`]
     expect([lost("refused", 20), lost("unconfirmed", 20)]).toEqual([tooMany, tooMany])
+    // It asks about keys only when it knows about those that came before.
+    const inVain = [10, 14].map(
+      (at_s) => ({ tag: "unconfirmed", at_us: at_s * s_us, by, keys: ["other"] }) as const
+    )
+    expect(lost("refused", 20, ...inVain)).toEqual([])
+    expect(lost("refused", 30, ...inVain)).toEqual(tooMany)
     // Nobody asks about keys while the process is paused.
     const paused = { tag: "paused", at_us: s_us, by, for_us: 10 * s_us } as const
     expect(lost("refused", 20, paused)).toEqual([])
@@ -929,6 +944,39 @@ describe("the checkers", () => {
 
   it("find nothing in numbers that a node asked for in its last moment", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
+  })
+
+  it("find nothing in a 503 of nobody while the only node finishes what it had under way when the faults ended, and something later or by a node", () => {
+    const found = (sent_s: number, some: Partial<Exchange> = {}, nodes = 1) =>
+      Liveness.check(
+        evidence({
+          options: { ...presets.calm(), nodes },
+          journal: [draining(41), ended(46, 0)],
+          healed_us: 42 * s_us,
+          end_us: 62 * s_us,
+          exchanges: [exchange(sent_s, { status: 503, answeredBy: undefined, ...some })]
+        })
+      ).length
+    expect(found(47.1)).toBe(0)
+    expect([found(47.6), found(47.1, { answeredBy: by }), found(47.1, {}, 2)]).toEqual([1, 1, 1])
+  })
+
+  it("find nothing in what a shorter alias answers at a node that does not know yet that aliases can have several segments", () => {
+    const key = "abc/more"
+    const long = { ...bound, link: { ...row, key, custom: true } }
+    const found = (checker: Checker, some: Partial<Exchange>, from_s: number) =>
+      checker.check(
+        evidence({
+          journal: [long],
+          exchanges: [created(1, { key, alias: key }), exchange(3, { key, location: undefined, ...some })],
+          silences: [{ by, from_us: from_s * s_us, until_us: 5 * s_us }]
+        })
+      ).length
+    for (const [checker, some] of [
+      [ReadYourWrites, { status: 410 }],
+      [ReadYourWrites, { status: 404 }]
+    ] as const)
+      expect([found(checker, some, 2), found(checker, some, 4)]).toEqual([0, 1])
   })
 
   it("find nothing in quotas that are used, given out, or not asked for while the store is away", () => {
@@ -1021,6 +1069,32 @@ describe("the checkers", () => {
         })
       )
     ).toEqual([])
+  })
+
+  it("find nothing in events that wait for a webhook that failed so often that it pauses for long, and something where deliveries were done meanwhile", () => {
+    const failed = (at_s: number) =>
+      ({
+        tag: "unanswered",
+        at_us: at_s * s_us,
+        by,
+        operation: "Webhook.send",
+        interrupted_us: undefined
+      }) as const
+    const other = { ...offered, at_us: 2 * s_us, events: ["other"] } as const
+    const done = { tag: "received", at_us: 30 * s_us, by, events: ["other"] } as const
+    const found = (...journal: Evidence["journal"]) =>
+      WebhookEvents.check(
+        evidence({
+          journal: [ownBound, other, ...journal, { ...offered, at_us: 55 * s_us }],
+          healed_us: 42 * s_us,
+          end_us: 62 * s_us,
+          undelivered: new Set(["msg"])
+        })
+      ).filter(({ text }) => text.includes("msg")).length
+    const often = [1, 5, 13, 29].map(failed)
+    expect(found(...often, done)).toBe(1)
+    expect(found(...often, failed(34), done)).toBe(0)
+    expect(found(...often, done, failed(34))).toBe(1)
   })
 
   it("find nothing in visits that a kill may lose, or that were reported as dropped while the store was away", () => {

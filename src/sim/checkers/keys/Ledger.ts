@@ -20,7 +20,14 @@ export interface Losses {
 }
 
 /** Tags of the entries that tell which keys a node had. */
-const holding: ReadonlySet<string> = new Set(["handed", "refused", "unsure", "unconfirmed", "unreturned"])
+const holding: ReadonlySet<string> = new Set([
+  "handed",
+  "refused",
+  "unsure",
+  "unreceived",
+  "unconfirmed",
+  "unreturned"
+])
 
 const isHeld = ({ tag }: JournalEntry) => holding.has(tag)
 
@@ -248,8 +255,8 @@ const isUncertain = ({ end_us, journal }: Evidence) => {
 /** Keys that one create may have taken when its outcome is unknown: one for each of its tries. */
 const keysOfCreateMax = 8
 
-/** How long a node keeps keys of creates that failed before it has asked about them: twice its pause, and what a question may take. */
-const asked_us = 12 * s_us
+/** How long a node keeps keys of creates that failed before it has asked about them: twice its pause, and what a question may take that is under way meanwhile. */
+const asked_us = 14 * s_us
 
 /** How long before the end of a process its last creates may have begun: a create goes on for some seconds when its client has gone. */
 const lastCreates_us = 8 * s_us
@@ -270,21 +277,35 @@ const askedInVain = (evidence: Evidence): number => {
   return lost
 }
 
+/** Since when creates may have failed of which a process keeps the keys at a time: it asks about them when it knows about earlier ones, and asks nobody while it is paused. */
+const unaskedSince_us = (journal: Evidence["journal"], process: string, then_us: number): number => {
+  let since_us = then_us - asked_us
+  for (const entry of journal.toReversed()) {
+    if (entry.by !== process || entry.at_us > then_us) continue
+    if (entry.tag === "paused") since_us -= entry.for_us
+    else if (entry.tag === "unconfirmed" && entry.at_us > since_us)
+      since_us = Math.min(since_us, entry.at_us - asked_us)
+  }
+  return since_us
+}
+
 /** The keys of creates that had failed shortly before their node was killed, or about which it had just asked in vain: it keeps them beside its buffer until it knows that they are not bound. */
 const unaskedWhenKilled = (evidence: Evidence): number => {
   const { journal } = evidence
   const since_us = new Map(
-    journal.flatMap(({ at_us, by, tag }) => (tag === "killed" ? [[by, at_us - asked_us] as const] : []))
+    journal.flatMap(({ at_us, by, tag }) =>
+      tag === "killed" ? [[by, unaskedSince_us(journal, by, at_us)] as const] : []
+    )
   )
-  for (const entry of journal) {
-    // It asks nobody meanwhile.
-    if (entry.tag === "paused") since_us.set(entry.by, (since_us.get(entry.by) ?? Infinity) - entry.for_us)
-  }
   let lost = 0
   for (const [{ at_us, by, tag }, count] of lastSeen(evidence))
     if ((tag === "refused" || tag === "unconfirmed") && at_us > (since_us.get(by) ?? Infinity)) lost += count
   return lost
 }
+
+/** The keys of creates of which nobody ever learned whether they were bound: they are not used again. A create that goes on with another key may be done in a moment. */
+const neverLearned = (evidence: Evidence): number =>
+  lostKeys(evidence).filter(([, { tag }]) => tag === "unsure").length
 
 /**
  * The keys that were lost because they could not be returned to their pool: a return may have any number, since a node of several databases has keys aside beside its buffer's. Those that
@@ -338,7 +359,7 @@ const lostByTheLiving = (
     const { at_us, by, tag } = entry
     if (killed.has(by) || (tag !== "handed" && tag !== "refused") || isTooLate(by, at_us)) continue
     if (isLateLease(entry)) continue
-    const isToBeAsked = ended_us.has(by) ? unasked.has(by) : at_us > end_us - asked_us
+    const isToBeAsked = ended_us.has(by) ? unasked.has(by) : at_us > unaskedSince_us(journal, by, end_us)
     if (tag === "handed" || !isToBeAsked) lost.set(by, (lost.get(by) ?? 0) + count)
   }
   const failed = exchanges.filter(isUncertain(evidence))
@@ -359,7 +380,7 @@ const lostByTheLiving = (
 
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, what is put aside, and the keys of creates that have just failed, for each kill, and a buffer for
- * each lease that was not answered; the keys of each return that failed, and was not made afterwards; a key for each try of a create whose outcome nobody learned, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
+ * each lease that was not answered; the keys of each return that failed, and was not made afterwards; the keys of creates whose outcome nobody learned, a key for each try of a create that failed, was slow or met a kill, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
  * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; what refills push to a pool shard, and what was returned to it, for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
@@ -399,6 +420,7 @@ export const Ledger: Checker = {
         withheld +
         askedInVain(evidence) +
         unaskedWhenKilled(evidence) +
+        neverLearned(evidence) +
         evidence.asideLost,
       "by nodes"
     )

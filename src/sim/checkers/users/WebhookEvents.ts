@@ -2,9 +2,10 @@ import type { Checker } from "../../Evidence.ts"
 import { adminId } from "../../../accounts/Access.ts"
 import { s_us } from "../../world/Time.ts"
 
-/** How long an event takes at most when nothing fails, and how long a failure holds up what comes later. */
+/** How long an event takes at most when nothing fails, and how long a failure holds up what comes later at least: a webhook pauses for twice as long after each failure. */
 const deliveredWithin_us = 6 * s_us
 const heldUpFor_us = 20 * s_us
+const pausedFor_us = (failures: number) => 2 ** Math.min(failures, 10) * s_us
 const takenOver_us = 2 * s_us
 
 /**
@@ -21,17 +22,27 @@ export const WebhookEvents: Checker = {
     const received = new Set<string>()
     const offered = new Map<string, number>()
     // What is due by the database's clock is later by as much as that jumps back.
-    let failed_us = clock.jumps.reduce(
-      (most_us, { at_us, by_us }) => Math.max(most_us, at_us - Math.min(0, by_us)),
+    let heldUpUntil_us = clock.jumps.reduce(
+      (most_us, { at_us, by_us }) => Math.max(most_us, at_us - Math.min(0, by_us) + heldUpFor_us),
       Number.NEGATIVE_INFINITY
     )
+    /** Deliveries that failed since one was done. */
+    let inARow = 0
     const owned = new Set<string>()
     let changes = 0
     for (const entry of journal) {
-      if (entry.tag === "received") entry.events.forEach((event) => received.add(event))
+      if (entry.tag === "received") {
+        entry.events.forEach((event) => received.add(event))
+        inARow = 0
+      }
       if (entry.tag === "offered") entry.events.forEach((event) => offered.set(event, entry.at_us))
-      if (entry.tag === "unanswered" && /^(LinkCarrier|Webhook|WebhookStore)\./.test(entry.operation))
-        failed_us = Math.max(failed_us, entry.at_us)
+      if (entry.tag === "unanswered" && /^(LinkCarrier|Webhook|WebhookStore)\./.test(entry.operation)) {
+        if (entry.operation === "Webhook.send") inARow++
+        heldUpUntil_us = Math.max(
+          heldUpUntil_us,
+          entry.at_us + Math.max(heldUpFor_us, pausedFor_us(inARow) + deliveredWithin_us)
+        )
+      }
       if (entry.tag === "bound" && entry.link.owner !== null && entry.link.owner !== adminId) {
         owned.add(entry.link.key)
         changes++
@@ -45,7 +56,7 @@ export const WebhookEvents: Checker = {
     )
     const late = Array.from(offered).flatMap(([event, at_us]) =>
       !received.has(event) &&
-      at_us > Math.max(healed_us + takenOver_us, failed_us + heldUpFor_us) &&
+      at_us > Math.max(healed_us + takenOver_us, heldUpUntil_us) &&
       at_us < end_us - deliveredWithin_us
         ? violation(at_us, `event ${event} was not delivered within 6 s, though nothing failed`)
         : []
