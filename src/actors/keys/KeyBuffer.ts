@@ -32,13 +32,13 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the keys that it took.
      */
     readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Puts back keys that no create was asked to bind. */
+    /** Puts back keys that no create was asked to bind. Once the buffer closes, they go to their pool. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Puts back keys of creates that failed without being applied, some seconds later and only where the store says that they are not bound. */
+    /** Puts back keys of creates that failed without being applied, some seconds later, or at once when the buffer closes, and only where the store says that they are not bound. */
     readonly putBackUnbound: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /**
      * Drops the held keys that are bound already. A pool that forgot what it handed out hands it out again in the same order, so one
-     * key that turns out to be bound is followed by others.
+     * key that turns out to be bound is followed by others. Once the buffer closes, nothing is dropped.
      */
     readonly dropBound: Effect.Effect<void>
     /** Those of some keys that are not bound, all of them where the store does not answer; counts the others. */
@@ -88,7 +88,9 @@ const makeLease = Effect.fnUntraced(function* (scope: Scope.Scope) {
           Effect.catchAllCause((cause) => {
             Metered.add(KeyMetrics.lost["return-failed"], count(keys))
             return Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
-          })
+          }),
+          // Else an interrupted caller would lose keys uncounted.
+          Effect.uninterruptible
         )
 
   type Answer = Fiber.RuntimeFiber<typeof Leased.Type, Unavailable>
@@ -187,8 +189,12 @@ export const make = (
 
     const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
 
+    /** What comes once the buffer closes goes to the pool at once: the ring may have been emptied already. */
     const putBack = (keys: ReadonlyArray<string>) =>
-      Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys))))
+      Effect.suspend(() => {
+        const packed = fromStrings(keys)
+        return giveBack(lastShard, closed ? packed : ring.add(packed))
+      })
     const unsure = yield* Scope.extend(UnconfirmedKeys.make(store, putBack), leasing)
 
     const withoutBound = Effect.fnUntraced(function* (held: ReadonlyArray<string>) {
@@ -199,8 +205,15 @@ export const make = (
       }
       return held.filter((key) => !taken.has(key))
     })
-    const dropOnce = Effect.suspend(() => Effect.flatMap(withoutBound(toStrings(ring.drain())), putBack))
-    const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
+    const dropOnce = Effect.uninterruptibleMask((restore) => {
+      const drained = toStrings(ring.drain())
+      return restore(withoutBound(drained)).pipe(
+        Effect.tapErrorCause(() => putBack(drained)),
+        Effect.flatMap(putBack)
+      )
+    })
+    const dropping = yield* Scope.make()
+    const drop = yield* Scope.extend(SingleFlight.makeOutlasting(dropOnce, returnWaitMax), dropping)
 
     /** Whether it is time for a lease. */
     const isLow = () => ring.size < capacity / 2 && !refill.isRunning()
@@ -226,12 +239,24 @@ export const make = (
       ring.size > 0 ? Effect.succeed(ring.size) : Effect.zipRight(refill.join, held)
     )
 
-    /** Waits for a lease that is under way: it takes at most `waitMax` for each shard. */
+    /** Asks about keys that come once the buffer closes, and gives those back that are not bound. */
+    const giveBackUnbound = (keys: ReadonlyArray<string>) =>
+      store.takenAmong(keys).pipe(
+        Effect.interruptible,
+        Effect.timeout(returnWaitMax),
+        Effect.flatMap((taken) => putBack(keys.filter((key) => !taken.has(key)))),
+        Effect.catchAllCause((cause) => {
+          Metered.add(KeyMetrics.lost.unsure, keys.length)
+          return Effect.logWarning(`${keys.length} keys of creates that failed are given up`, cause)
+        })
+      )
+
+    /** Waits for a lease that is under way: it takes at most `waitMax` for each shard. When the ring is emptied, nothing adds to it any more. */
     const close = Effect.gen(function* () {
       closed = true
       yield* refill.rest
       yield* rest
-      yield* drop.rest
+      yield* Scope.close(dropping, Exit.void)
       const unbound = yield* unsure.close
       yield* giveBack(lastShard, concat(ring.drain(), fromStrings(unbound)))
       yield* Scope.close(leasing, Exit.void)
@@ -242,8 +267,8 @@ export const make = (
       takeNow,
       takeMany,
       putBack,
-      putBackUnbound: unsure.add,
-      dropBound: drop.join,
+      putBackUnbound: (keys) => Effect.suspend(() => (closed ? giveBackUnbound(keys) : unsure.add(keys))),
+      dropBound: Effect.suspend(() => (closed ? Effect.void : drop.join)),
       withoutBound,
       level: Effect.sync(() => ring.size),
       held

@@ -1,4 +1,4 @@
-import { Effect, Exit, Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import * as Metered from "../../telemetry/Metered.ts"
@@ -28,6 +28,9 @@ const noneSuits = new Unavailable({
   applied: "no",
   away: true
 })
+
+/** How long a look for bound keys goes on when the scope closes. */
+const dropEndMax = Duration.seconds(2)
 
 /** Keys that are looked at without an effect. */
 const looksMax = 32
@@ -102,23 +105,18 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
       return aside.flatMap((keys) => keys.splice(0))
     }
 
-    const dropOnce = Effect.suspend(() =>
-      Effect.map(buffer.withoutBound(takeAll()), (free) => free.forEach(putAside))
-    )
-    const dropping = yield* Scope.make()
-    const drop = yield* Scope.extend(SingleFlight.make(dropOnce), dropping)
-
-    yield* Effect.addFinalizer(() =>
-      drop.rest.pipe(
-        Effect.zipRight(
-          Effect.suspend(() => {
-            closed = true
-            return buffer.putBack(takeAll())
-          })
-        ),
-        Effect.zipRight(Scope.close(dropping, Exit.void))
+    const dropOnce = Effect.uninterruptibleMask((restore) => {
+      const looked = takeAll()
+      return restore(buffer.withoutBound(looked)).pipe(
+        Effect.tapErrorCause(() => Effect.sync(() => looked.forEach(putAside))),
+        Effect.map((free) => free.forEach(putAside))
       )
-    )
+    })
+
+    // The last one runs first: no drop begins any more, then none is under way, and then nothing is put aside.
+    yield* Effect.addFinalizer(() => Effect.suspend(() => buffer.putBack(takeAll())))
+    const drop = yield* SingleFlight.makeOutlasting(dropOnce, dropEndMax)
+    yield* Effect.addFinalizer(() => Effect.sync(() => void (closed = true)))
 
     const takeMany: KeyChoice["takeMany"] = (count, beside) => {
       const suits = beside === undefined ? places.isOpen : (key: string) => places.isOpenBeside(key, beside)
@@ -169,6 +167,9 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
         return takeInRow(true)
       },
       takeMany,
-      dropBound: Effect.zipRight(buffer.dropBound, drop.join)
+      dropBound: Effect.zipRight(
+        buffer.dropBound,
+        Effect.suspend(() => (closed ? Effect.void : drop.join))
+      )
     }
   })

@@ -1,15 +1,21 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, FastCheck as fc, Fiber, TestClock } from "effect"
+import { Sharding } from "@effect/cluster"
+import { Effect, Exit, FastCheck as fc, Fiber, Scope, TestClock } from "effect"
 import { describe } from "vitest"
+import * as KeyBuffer from "../../../src/actors/keys/KeyBuffer.ts"
+import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
+import * as Metered from "../../../src/telemetry/Metered.ts"
 import { plainRow } from "../../support/Plain.ts"
 import { all, always, type Rule } from "../../support/ActorFaults.ts"
 import {
   drain,
   freshStores,
+  joinInTime,
   minted,
   others,
+  ports,
   startNode,
   type TestNode,
   tinyMinter
@@ -369,6 +375,102 @@ describe("a key buffer", () => {
         const back = toStrings(yield* stores.pool.lease(0, 1_000)).filter((key) => keys.includes(key))
         expect(back.toSorted()).toEqual(verdict === "pass" ? keys.slice(0, 2).toSorted() : [])
       })
+  )
+
+  it.scoped("drops nothing once it stops, and gives everything back", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* node.buffer.putBackUnbound(yield* take(node, 3))
+      let asked = 0
+      node.faults.set(({ operation }) => {
+        if (operation !== "LinkStore.takenAmong") return "pass"
+        // The stop has asked about keys of creates that failed when a create finds that its key is bound.
+        return ++asked === 1 ? Effect.zipRight(Effect.forkDaemon(node.buffer.dropBound), others) : "hang"
+      })
+      yield* node.stop
+      expect(asked).toBe(1)
+      expect(yield* stores.pool.level(0)).toBe(yield* minted(stores))
+    })
+  )
+
+  it.scoped.each(["hang", "die"] as const)(
+    "gives back what it looks for bound keys in when it stops, within bounds (%s)",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        const taken = yield* take(node, 3)
+        const latch = yield* Effect.makeLatch()
+        node.faults.set(({ operation }) => {
+          if (operation !== "LinkStore.takenAmong") return "pass"
+          return verdict === "hang" ? verdict : Effect.zipRight(latch.await, Effect.die("it is broken"))
+        })
+        yield* Effect.forkScoped(Effect.exit(node.buffer.dropBound))
+        yield* others
+        expect(yield* node.buffer.level).toBe(0)
+        const stopping = yield* Effect.fork(node.stop)
+        yield* latch.open
+        yield* Fiber.join(stopping)
+        expect((yield* stores.pool.level(0)) + taken.length).toBe(yield* minted(stores))
+      })
+  )
+
+  /** A buffer whose node lives on when it is closed: keys that were taken out of it, and a store in which the last of them is bound. */
+  const closedBuffer = Effect.gen(function* () {
+    const stores = yield* freshStores()
+    const node = yield* startNode(stores)
+    const scope = yield* Scope.make()
+    const buffer = yield* KeyBuffer.make(8).pipe(
+      Effect.provide(ports(stores, node.faults)),
+      Effect.provideService(Sharding.Sharding, node.sharding),
+      Scope.extend(scope)
+    )
+    const keys = yield* buffer.takeMany(3)
+    yield* stores.links.insertMany([rowOf(keys[2]!)])
+    yield* Scope.close(scope, Exit.void)
+    const counters = Object.values(KeyMetrics.lost)
+    const given = () => counters.reduce((sum, counter) => sum + Metered.read(counter).count, 0)
+    const givenBefore = given()
+    return {
+      node,
+      buffer,
+      keys,
+      lost: () => given() - givenBefore,
+      back: Effect.map(stores.pool.lease(0, 1_000), (leased) =>
+        toStrings(leased).filter((key) => keys.includes(key))
+      )
+    }
+  })
+
+  it.scoped("gives keys to the pool that are put back when it has closed", () =>
+    Effect.gen(function* () {
+      const { back, buffer, keys, lost } = yield* closedBuffer
+      yield* buffer.putBack(keys)
+      expect([yield* back, lost()]).toEqual([keys, 0])
+    })
+  )
+
+  it.scoped("gives keys of creates to the pool that fail when it has closed, those that are not bound", () =>
+    Effect.gen(function* () {
+      const { back, buffer, keys, lost } = yield* closedBuffer
+      yield* buffer.putBackUnbound(keys)
+      expect([yield* back, lost()]).toEqual([keys.slice(0, 2), 0])
+    })
+  )
+
+  it.scoped.each([
+    ["putBack", "KeyPool.giveBack"],
+    ["putBackUnbound", "LinkStore.takenAmong"]
+  ] as const)("counts keys as given up that cannot be returned when it has closed (%s)", ([name, asked]) =>
+    Effect.gen(function* () {
+      const { back, buffer, keys, lost, node } = yield* closedBuffer
+      node.faults.set(always("hang", asked))
+      yield* joinInTime(yield* Effect.fork(buffer[name](keys)))
+      expect(lost()).toBe(3)
+      node.faults.set()
+      expect(yield* back).toEqual([])
+    })
   )
 
   it.scoped("asks for no lease when keys that were put back have filled it meanwhile", () =>

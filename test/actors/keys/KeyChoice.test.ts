@@ -3,6 +3,7 @@ import { Effect, Exit, Fiber, Scope } from "effect"
 import { describe } from "vitest"
 import type { KeyBuffer } from "../../../src/actors/keys/KeyBuffer.ts"
 import * as KeyChoice from "../../../src/actors/keys/KeyChoice.ts"
+import { joinInTime, others } from "../../support/TestNode.ts"
 import { LinkPlaces, type LinkPlacesService } from "../../../src/storage/homes/LinkPlaces.ts"
 
 /** Keys such as `a0`, `b1`: the letter is the database. */
@@ -105,6 +106,30 @@ describe("the choice of keys", () => {
       expect(keys).toEqual([])
       yield* Scope.close(scope, Exit.void)
       expect(keys.toSorted()).toEqual(["b0", "b1"])
+    })
+  )
+
+  it.effect("ends within bounds while it looks for bound keys, loses none, and looks no more", () =>
+    Effect.gen(function* () {
+      const keys = ["b0", "a0", "b1"]
+      const scope = yield* Scope.make()
+      let looks = 0
+      const silent = {
+        ...bufferOf(keys, new Set()),
+        dropBound: Effect.void,
+        withoutBound: () => Effect.suspend(() => (looks++, Effect.never))
+      }
+      const { dropBound, takeNow } = yield* KeyChoice.make(silent).pipe(
+        Effect.provideService(LinkPlaces, places(new Set(["a"]))),
+        Effect.provideService(Scope.Scope, scope)
+      )
+      expect([takeNow(), takeNow()]).toEqual(["a0", undefined])
+      yield* Effect.fork(dropBound)
+      yield* others
+      yield* joinInTime(yield* Effect.fork(Scope.close(scope, Exit.void)))
+      expect(keys.toSorted()).toEqual(["b0", "b1"])
+      yield* dropBound
+      expect(looks).toBe(1)
     })
   )
 
