@@ -125,7 +125,8 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
       ).pipe(asStorageError(operation), Effect.either)
       if (Either.isRight(written)) return void writing.parts.splice(writing.parts.indexOf(part), 1)
       part.isUnknown = wasUnknown || written.left.applied === "unknown"
-      if (isRefused(written.left)) yield* divideAgain(writing, batch, part)
+      // A refusal does not tell whether an earlier try of it commits still.
+      if (isRefused(written.left) && !wasUnknown) yield* divideAgain(writing, batch, part)
       return yield* written.left
     }).pipe(asStorageError(operation), Effect.either)
 

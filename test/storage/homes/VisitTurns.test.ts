@@ -5,7 +5,7 @@ import { bucketOfSubject } from "../../../src/keys/Buckets.ts"
 import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
 import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
-import { Unwritten, type VisitStore } from "../../../src/storage/visits/VisitStore.ts"
+import { Unwritten, type VisitBatch, type VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import { moveBuckets, severalDatabases } from "../../support/SeveralDatabases.ts"
 
 const subjectIn = (database: number) =>
@@ -28,6 +28,16 @@ const batchOf = (writer: string, subject: string) => ({
   at: 0,
   hours: [hourOf(subject)]
 })
+
+/** Copies visits from one database to the other, as a move does. */
+const copyPeriods = (from: LinkPorts.OneDatabase, to: LinkPorts.OneDatabase) =>
+  Effect.gen(function* () {
+    const rows = yield* from.sql<{ row: string }>`SELECT to_jsonb(t)::text AS row FROM visit_periods t`
+    for (const { row } of rows) {
+      yield* to.sql`INSERT INTO visit_periods
+        SELECT * FROM jsonb_populate_record(NULL::visit_periods, ${row}::jsonb)`
+    }
+  })
 
 describePostgres("visits for a database that does not answer", () => {
   const open = severalDatabases(2)
@@ -76,15 +86,7 @@ describePostgres("visits for a database that does not answer", () => {
           yield* moveBuckets(
             node,
             { from: 0, to: 1, buckets: [bucketOfSubject(subject)] },
-            Effect.gen(function* () {
-              const rows = yield* first.sql<{
-                row: string
-              }>`SELECT to_jsonb(t)::text AS row FROM visit_periods t`
-              for (const { row } of rows) {
-                yield* second.sql`INSERT INTO visit_periods
-                  SELECT * FROM jsonb_populate_record(NULL::visit_periods, ${row}::jsonb)`
-              }
-            })
+            copyPeriods(first, second)
           )
           yield* node.placement.read
           yield* Effect.retry(visits.write(batch), { times: 3 })
@@ -92,6 +94,48 @@ describePostgres("visits for a database that does not answer", () => {
         })
     )
   }
+
+  it.scopedLive(
+    "are counted once where their commit takes longer than the answer, and the database refuses them meanwhile",
+    () =>
+      Effect.gen(function* () {
+        const node = yield* Effect.flatten(open)
+        const [first, second] = [node.databases[0]!, node.databases[1]!]
+        const subject = subjectIn(0)
+        const committing: Array<VisitBatch> = []
+        const lost = new StorageError({
+          operation: "write",
+          applied: "unknown",
+          reason: "the answer was lost"
+        })
+        const write: (typeof VisitStore.Service)["write"] = (batch) =>
+          Effect.suspend(() => (committing.push(batch), lost))
+        let known = node.placement.current()
+        const read = Effect.tap(node.placement.read, (placement) => Effect.sync(() => (known = placement)))
+        const { visits } = yield* LinkPorts.routed(
+          [{ ...first, visits: { ...first.visits, write } }, second],
+          { ...node.placement, current: () => known, read }
+        )
+        const batch = batchOf("a", subject)
+        expect(yield* Effect.flip(visits.write(batch))).toMatchObject({ applied: "unknown" })
+        const move = { from: 0, to: 1, buckets: [bucketOfSubject(subject)] }
+        yield* moveBuckets(
+          node,
+          move,
+          Effect.gen(function* () {
+            expect(known.tenures[0]!.isLeaving).toBe(false)
+            yield* Effect.flip(visits.write(batch))
+            expect(known.tenures[0]!.isLeaving).toBe(true)
+            expect(committing).toHaveLength(1)
+            yield* first.visits.write(committing[0]!)
+            yield* copyPeriods(first, second)
+          })
+        )
+        yield* read
+        yield* Effect.retry(visits.write(batch), { times: 3 })
+        expect(yield* visits.totals([subject])).toEqual([{ nonBots: 1, bots: 0 }])
+      })
+  )
 })
 
 describePostgres("a batch of visits of which some are in a bucket that is being moved", () => {
