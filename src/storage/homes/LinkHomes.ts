@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Array as Arrays, Context, Deferred, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Deferred, Effect, Layer, Option, type Redacted } from "effect"
 import { bucketOf, bucketOfName } from "../../keys/Buckets.ts"
 import { drawId } from "../../model/RandomId.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
@@ -156,10 +156,9 @@ export const layer = (
         String(yield* drawId),
         refused
       )
-      const isAway = () => changes.awayFor(monotonicNow_ms(clock)) !== undefined
       const first = yield* LinkPorts.ofDatabase({
         sql: control,
-        isAway,
+        isAway: () => changes.awayFor(monotonicNow_ms(clock)) !== undefined,
         stock,
         outbox: { messages, listeners, webhooks }
       })
@@ -172,22 +171,13 @@ export const layer = (
       )
       const databases = [first, ...others]
       const ports = yield* LinkPorts.routed(databases, placement)
-      const carry = Effect.forEach(further, ({ isAway, sql }) =>
-        isAway()
-          ? Effect.succeed(false)
-          : Effect.zipWith(
-              LinkOutbox.carryMessages({ sql, webhooks }),
-              LinkOutbox.carryKeys({ sql, control, stock, ...carrying }, keysMax),
-              (one, other) => one || other
-            ).pipe(
-              Effect.catchAll(({ message }) =>
-                Effect.as(
-                  Effect.logWarning(`What is in a database of links is carried later: ${message}`),
-                  false
-                )
-              )
-            )
-      ).pipe(Effect.map(Arrays.some(Boolean)))
+      const carry = LinkOutbox.carryAll(first, others, ({ sql }) =>
+        Effect.zipWith(
+          LinkOutbox.carryMessages({ sql, webhooks }),
+          LinkOutbox.carryKeys({ sql, control, stock, ...carrying }, keysMax),
+          (one, other) => one || other
+        )
+      )
       return Context.make(LinkStore, ports.links).pipe(
         Context.add(GuardedCreates, ports.guarded),
         Context.add(LinkLifetime, ports.lifetime),

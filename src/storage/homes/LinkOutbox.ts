@@ -1,5 +1,5 @@
 import type { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
+import { Array as Arrays, Effect } from "effect"
 import { fromStrings } from "../../keys/PackedKeys.ts"
 import type { WebhookEvent, WebhookMessage } from "../../model/Webhook.ts"
 import type { KeyStock } from "../keys/KeyStock.ts"
@@ -136,3 +136,25 @@ export const carryKeys = ({ control, lost, sql, stock }: Omit<Carrying, "webhook
     count
   )
 }
+
+interface MayBeAway {
+  /** Whether it is known not to answer. */
+  readonly isAway: () => boolean
+}
+
+/**
+ * One turn: carries what is in each further database, one after the other. Those that are known to be away are left out, and so are all while the control database is: keys that leave for it
+ * would be lost. Gives whether there may be more. What fails is carried later, but for the keys that were lost.
+ */
+export const carryAll = <D extends MayBeAway>(
+  control: MayBeAway,
+  further: ReadonlyArray<D>,
+  carry: (database: D) => Effect.Effect<boolean, StorageError>
+): Effect.Effect<boolean> =>
+  Effect.forEach(further, (database) =>
+    control.isAway() || database.isAway()
+      ? Effect.succeed(false)
+      : Effect.catchAll(carry(database), ({ message }) =>
+          Effect.as(Effect.logWarning(`What is in a database of links is carried later: ${message}`), false)
+        )
+  ).pipe(Effect.map(Arrays.some(Boolean)))

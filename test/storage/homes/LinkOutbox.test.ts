@@ -1,8 +1,9 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { describe } from "vitest"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { WebhookMessage } from "../../../src/model/Webhook.ts"
-import { carryKeys, carryMessages, offerTo } from "../../../src/storage/homes/LinkOutbox.ts"
+import { carryAll, carryKeys, carryMessages, offerTo } from "../../../src/storage/homes/LinkOutbox.ts"
 import { inTransaction } from "../../../src/storage/sql/SqlTransaction.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
 import { describePostgres } from "../../support/services/postgres/Postgres.ts"
@@ -90,6 +91,31 @@ describePostgres("keys that are free again in a database of links", () => {
       yield* Effect.flip(carryKeys({ ...carrying, stock: { add: () => failure("unknown") } }, 10))
       expect(lost).toEqual([2])
       expect(yield* sql`SELECT key FROM keys`).toEqual([])
+    })
+  )
+})
+
+describe("what is in databases of links", () => {
+  it.effect("is carried from those that answer, as long as the control database does", () =>
+    Effect.gen(function* () {
+      const away = new Set([2])
+      const at = (number: number) => ({ number, isAway: () => away.has(number) })
+      const carried: Array<number> = []
+      const turn = carryAll(at(0), [at(1), at(2), at(3), at(4)], ({ number }) =>
+        Effect.suspend(() => {
+          carried.push(number)
+          // The control database is found to be away when the keys of the third have left it.
+          if (number === 3) away.add(0)
+          return number === 1 ? Effect.succeed(true) : failure("unknown")
+        })
+      )
+      expect(yield* turn).toBe(true)
+      expect(carried.splice(0)).toEqual([1, 3])
+      expect(yield* turn).toBe(false)
+      expect(carried).toEqual([])
+      away.clear()
+      yield* turn
+      expect(carried).toEqual([1, 2, 3])
     })
   )
 })

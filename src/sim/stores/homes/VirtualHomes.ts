@@ -2,7 +2,7 @@ import { Context, Effect, type Runtime, Schedule, type Scope } from "effect"
 import { bucketCount, bucketOf } from "../../../keys/Buckets.ts"
 import type { Link } from "../../../model/Link.ts"
 import { LinkCarrier } from "../../../storage/homes/LinkDatabaseList.ts"
-import { carryBy, carryMessagesBy } from "../../../storage/homes/LinkOutbox.ts"
+import { carryAll, carryBy, carryMessagesBy } from "../../../storage/homes/LinkOutbox.ts"
 import * as GuardedCreatesRouted from "../../../storage/homes/GuardedCreatesRouted.ts"
 import { changesOf, keysMax, placesOf } from "../../../storage/homes/LinkHomes.ts"
 import * as LinkLifetimeRouted from "../../../storage/homes/LinkLifetimeRouted.ts"
@@ -166,13 +166,10 @@ export class VirtualHomes {
           { ...Asks.carryingOf(database, process, this.#journal, carriesTwice), arrive, lost: () => {} },
           keysMax
         )
-      const carry = Effect.forEach(databases.slice(1), (database, index) =>
-        parts[index + 1]!.isAway()
-          ? Effect.succeed(false)
-          : Effect.zipWith(carryMessages(database), carryKeys(database), (one, other) => one || other).pipe(
-              Effect.orElseSucceed(() => false)
-            )
-      ).pipe(Effect.map((more) => more.some(Boolean)))
+      const further = databases.slice(1).map((database, index) => ({ database, ...parts[index + 1]! }))
+      const carry = carryAll(parts[0]!, further, ({ database }) =>
+        Effect.zipWith(carryMessages(database), carryKeys(database), (one, other) => one || other)
+      )
       const stores = control.stores(process).pipe(
         Context.add(LinkStore, links),
         Context.add(GuardedCreates, GuardedCreatesRouted.make(router, links)),
