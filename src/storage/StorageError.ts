@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Array as Arrays, Either, Schema } from "effect"
 
 /**
  * A storage operation that did not give an answer.
@@ -16,6 +16,35 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   override get message() {
     return `${this.operation} failed (${this.applied === "no" ? "not applied" : "may have been applied"}): ${this.reason}`
   }
+}
+
+/** What became of each question of a batch, in their order. */
+export type Outcomes<A> = ReadonlyArray<Either.Either<A, StorageError>>
+
+/**
+ * The questions of a batch have different outcomes, as they went to several databases.
+ *
+ * - `outcomes`: the answer or the failure of each, in their order. Its `applied` holds for that question alone.
+ * - `applied`: `unknown`, since a part may have been applied.
+ */
+export class PartlyFailed extends StorageError.extend<PartlyFailed>("PartlyFailed")({
+  outcomes: Schema.declare((outcomes): outcomes is Outcomes<unknown> => Array.isArray(outcomes))
+}) {}
+
+/** The answers of a batch by its outcomes, or the failure that the whole batch has then. */
+export const answersOf = <A>(
+  operation: string,
+  outcomes: Outcomes<A>
+): Either.Either<ReadonlyArray<A>, StorageError> => {
+  const failures = Arrays.getLefts(outcomes)
+  const [first] = failures
+  if (first === undefined) return Either.right(Arrays.getRights(outcomes))
+  const { applied, reason } = first
+  return Either.left(
+    failures.length === outcomes.length && failures.every((failure) => failure.applied === applied)
+      ? new StorageError({ operation, applied, reason })
+      : new PartlyFailed({ operation, applied: "unknown", reason, outcomes })
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, Exit, Fiber, Layer, type Scope, type Tracer } from "effect"
+import { Cause, Context, Effect, Either, Exit, Fiber, Layer, Option, type Scope, type Tracer } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import * as Direct from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
@@ -6,6 +6,7 @@ import type { Link } from "../../model/Link.ts"
 import { GuardedCreates, type GuardedLink } from "../../storage/links/GuardedCreates.ts"
 import { lanePace, LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { type Outcomes, PartlyFailed, type StorageError } from "../../storage/StorageError.ts"
 import { fromFailure, Unavailable } from "../Unavailable.ts"
 import type * as LinkCache from "./LinkCache.ts"
 import { LinkReader } from "./LinkReader.ts"
@@ -58,6 +59,9 @@ export class LocalOwners extends Context.Tag("linkmint/LocalOwners")<
   }
 >() {}
 
+/** Whether a link was bound, or why that is not so. */
+type Done = boolean | Unavailable
+
 /** Links of a call that owners' caches keep: of a larger one they keep none, since they would lose for it what is visited. */
 const keptMax = 100
 
@@ -88,9 +92,25 @@ export const make = (
     const places = yield* LinkPlaces
     const { laneOf, lanes } = places
     /** Where a database of several does not answer, another one may: with another key. */
-    const failureOf = (error: Parameters<typeof fromFailure>[0]) => {
+    const failureOf = (error: StorageError) => {
       const { applied, reason } = fromFailure(error)
       return new Unavailable({ applied, reason, away: lanes > 1 })
+    }
+
+    /** What became of the links of a statement, or why all of them failed. */
+    const doneOf = (
+      exit: Exit.Exit<ReadonlyArray<boolean>, StorageError>
+    ): Exit.Exit<ReadonlyArray<Done>, Unavailable> => {
+      const failure = Exit.isFailure(exit)
+        ? Option.getOrUndefined(Cause.failureOption(exit.cause))
+        : undefined
+      return failure instanceof PartlyFailed
+        ? Exit.succeed(
+            (failure.outcomes as Outcomes<boolean>).map(
+              Either.match({ onLeft: failureOf, onRight: (isBound): Done => isBound })
+            )
+          )
+        : Exit.mapError(exit, failureOf)
     }
 
     /** Binds links in one statement; `calls`: those of each caller, whose answers come alike. */
@@ -101,7 +121,7 @@ export const make = (
         call.length > keptMax ? undefined : call.map(({ key }) => ownerOf(key)?.beginWrite(key))
       )
       /** Ends the writes; gives what became of each call's links. */
-      const end = (done: ReadonlyArray<boolean>) => {
+      const end = (done: ReadonlyArray<Done>) => {
         let from = 0
         return calls.map((call, index) => {
           const bound = done.slice(from, from + call.length)
@@ -111,12 +131,13 @@ export const make = (
         })
       }
       return Direct.settled(store.insertMany(links), (exit) => {
-        const outcomes = end(Exit.isSuccess(exit) ? exit.value : [])
-        return Exit.mapBoth(exit, { onSuccess: () => outcomes, onFailure: failureOf })
+        const done = doneOf(exit)
+        const outcomes = end(Exit.isSuccess(done) ? done.value : [])
+        return Exit.as(done, outcomes)
       })
     }
 
-    const batcher = Batcher.make<ReadonlyArray<Link>, ReadonlyArray<boolean>, Unavailable>({
+    const batcher = Batcher.make<ReadonlyArray<Link>, ReadonlyArray<Done>, Unavailable>({
       name: "LinkStore.insertMany",
       kind: "LinkStore.insertMany",
       run: bindCalls,
@@ -169,17 +190,18 @@ export const make = (
       (lane: number): BindThen =>
       (links, answer, span) => {
         const answerAll = (outcome: BindOutcome) => answer(links.map(() => outcome))
-        const answerBound = (done: Exit.Exit<ReadonlyArray<boolean>, Unavailable>) => {
+        const answerDone = (done: Exit.Exit<ReadonlyArray<Done>, Unavailable>) => {
           if (Exit.isFailure(done)) {
             return answerAll(
               Exit.failCause(Cause.isInterruptedOnly(done.cause) ? Cause.fail(stopped) : done.cause)
             )
           }
-          if (done.value.every(Boolean)) return answerAll(bound)
-          const outcomes = links.map(() => bound)
-          let open = done.value.filter((isBound) => !isBound).length
+          if (done.value.every((one) => one === true)) return answerAll(bound)
+          const outcomes = done.value.map((one) => (one instanceof Unavailable ? Exit.fail(one) : bound))
+          let open = done.value.filter((one) => one === false).length
+          if (open === 0) return answer(outcomes)
           for (const [place, { key }] of links.entries()) {
-            if (done.value[place] === true) continue
+            if (done.value[place] !== false) continue
             askHolder(
               key,
               (outcome) => {
@@ -190,7 +212,7 @@ export const make = (
             )
           }
         }
-        if (!batchers[lane]!.submitThen(links, answerBound, span)) answerAll(tooMany)
+        if (!batchers[lane]!.submitThen(links, answerDone, span)) answerAll(tooMany)
       }
 
     const bindThen: BindThen = (links, answer, span) => {

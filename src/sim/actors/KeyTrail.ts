@@ -1,9 +1,10 @@
-import { Cause, Chunk, Context, Effect, Exit } from "effect"
+import { Cause, Chunk, Context, Effect, Exit, Option } from "effect"
 import { type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { PartlyFailed } from "../../storage/StorageError.ts"
 import type { Journal } from "../Journal.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
@@ -62,7 +63,21 @@ export const makeTrail = (journal: Journal) => {
     if (tag === "unsure" || tag === "unreceived") keys.forEach((key) => holders.delete(key))
     journal.add({ tag, by, keys })
   }
-  const created = (by: string, links: ReadonlyArray<Link>, ending: Ending) => {
+  const created = (by: string, links: ReadonlyArray<Link>, ending: Ending): void => {
+    const failure =
+      ending !== undefined && Exit.isFailure(ending)
+        ? Option.getOrUndefined(Cause.failureOption(ending.cause))
+        : undefined
+    if (failure instanceof PartlyFailed) {
+      // What became of each is known to whoever asked for it.
+      return failure.outcomes.forEach((outcome, place) =>
+        created(
+          by,
+          [links[place]!],
+          Exit.map(Effect.runSyncExit(outcome), (answer) => [answer])
+        )
+      )
+    }
     const outcomes = isSuccess(ending) ? (ending.value as ReadonlyArray<unknown>) : undefined
     const isUnknown = outcomes === undefined && !isKnownUndone(ending)
     for (const [place, { custom, key: text, url }] of links.entries()) {

@@ -17,7 +17,7 @@ export class LinkPlaces extends Context.Reference<LinkPlaces>()("linkmint/LinkPl
 export interface LinkPlacesService {
   /** Databases that have links. */
   readonly databases: number
-  /** What goes to different lanes does not wait for each other: one lane for each database, and one for buckets that are being moved. */
+  /** What goes to different lanes does not wait for each other: one lane for each database, and a last one for buckets that are being moved. */
   readonly lanes: number
   readonly laneOf: (key: string) => number
   /** The same for what is kept by name: the guard of a create. */

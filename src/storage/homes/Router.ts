@@ -13,7 +13,7 @@ import {
   Tenured
 } from "../links/buckets/LinkTenure.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
-import { StorageError } from "../StorageError.ts"
+import { answersOf, StorageError } from "../StorageError.ts"
 import type { KnownPlacement, PlacementCache } from "./PlacementCache.ts"
 
 /** How long a call waits for a bucket that is being moved, and for a placement under which it is not refused, in milliseconds. */
@@ -66,8 +66,8 @@ export interface Router<D> {
   readonly placement: PlacementCache
   /**
    * Has questions answered, each by the database that has its bucket; those of one database at once, in their order. What is refused because of an old placement is asked again under the
-   * new one, and what is in a bucket that is being moved waits, for {@link waitMax_ms} at most. So does what is beside one; what is in two databases is not asked. Where each database can be asked
-   * without a fiber (`Tenured`), so can all of them (`Direct`).
+   * new one, and what is in a bucket that is being moved waits, for {@link waitMax_ms} at most. So does what is beside one; what is in two databases is not asked. A failure is that of its own questions,
+   * and of those that still wait: where others have answers, it is `PartlyFailed`. Where each database can be asked without a fiber (`Tenured`), so can all of them (`Direct`).
    */
   readonly write: <Q, A>(
     operation: string,
@@ -129,16 +129,18 @@ interface Unsettled {
   readonly unsure: ReadonlyArray<number>
 }
 
-/** A call that is under way. */
+/** A call that is under way, by the places of its questions. */
 interface Call<A> {
   readonly answers: Array<A>
-  /** Whether a database has done its part of what is written. */
-  isPartWritten: boolean
+  readonly failures: Map<number, StorageError>
 }
 
-/** The failure of a call of which several databases have a part: `no` is said of it only where none of them has written its own. */
-const failing = (operation: string, isPartWritten: boolean, { reason }: StorageError): StorageError =>
-  new StorageError({ operation, applied: isPartWritten ? "unknown" : "no", reason })
+/** What a failure means for an operation. */
+const failing = (
+  operation: string,
+  { applied, reason }: StorageError,
+  isApplied: StorageError["applied"] = applied
+): StorageError => new StorageError({ operation, applied: isApplied, reason })
 
 /** Calls all at once, and back when all have called back. */
 const together = <A, E>(
@@ -216,29 +218,46 @@ export const make = <D extends LinkDatabase>(
       const askAll = ({ groups, known }: Round) =>
         Parallel.forEach(groups, (group) => askOne(operation, group[0], known, () => askGroup(group, known)))
 
-      /** Takes the answers of a round; gives what is to be asked again, or why all of it fails. */
+      /** The failure of a call, because of which `open` is not asked any more. */
+      const endOf = (call: Call<A>, open: ReadonlyArray<number>, failure: StorageError): StorageError => {
+        // Answers to some of what a caller wants to read are of no use to it.
+        if (!isWrite) return failing(operation, failure)
+        const { answers, failures } = call
+        const unasked = failing(operation, failure, "no")
+        for (const place of open) failures.set(place, unasked)
+        const outcomes = places(questions).map((place) => {
+          const failed = failures.get(place)
+          return failed === undefined ? Either.right(answers[place]!) : Either.left(failed)
+        })
+        return Option.getOrThrow(Either.getLeft(answersOf(operation, outcomes)))
+      }
+
+      /** Takes the answers of a round; gives what is to be asked again, or why the call fails. */
       const settle = (
         call: Call<A>,
         { apart, groups, known, waiting }: Round,
         results: ReadonlyArray<Either.Either<ReadonlyArray<A>, StorageError>>
       ): Either.Either<Unsettled, StorageError> => {
-        const failures: Array<StorageError> = []
+        let failure: StorageError | undefined
         const refused: Array<number> = []
         const unsure: Array<number> = []
         for (const place of apart) call.answers[place] = beside!.apart
         for (const [index, result] of results.entries()) {
           const some = groups[index]![1]
           if (Either.isRight(result)) {
-            call.isPartWritten ||= isWrite
             some.forEach((place, at) => (call.answers[place] = result.right[at]!))
             if (!isWrite) unsure.push(...some.filter((at) => known.places[buckets[at]!]!.movingTo !== null))
           } else if (isRefused(result.left)) refused.push(...some)
-          else failures.push(result.left)
+          else {
+            failure ??= result.left
+            const own = failing(operation, result.left)
+            for (const place of some) call.failures.set(place, own)
+          }
         }
-        const unknown = failures.find(({ applied }) => applied === "unknown")
-        const [failure = unknown] = failures
-        if (failure === undefined) return Either.right({ known, waiting: [...waiting, ...refused], unsure })
-        return Either.left(failing(operation, unknown !== undefined || call.isPartWritten, failure))
+        const open = [...waiting, ...refused]
+        return failure === undefined
+          ? Either.right({ known, waiting: open, unsure })
+          : Either.left(endOf(call, open, failure))
       }
 
       /** Asks again, under newer placements, until nothing is left. */
@@ -246,12 +265,11 @@ export const make = <D extends LinkDatabase>(
         const start = yield* monotonic_ms
         while (waiting.length > 0 || unsure.length > 0) {
           if ((yield* monotonic_ms) - start > waitMax_ms)
-            return yield* failing(operation, call.isPartWritten, areMoving(operation))
+            return yield* endOf(call, [...waiting, ...unsure], areMoving(operation))
           if (waiting.length > 0) yield* Effect.sleep(pause)
           const before = known
-          const now = yield* Effect.mapError(placement.read, (error) =>
-            failing(operation, call.isPartWritten, error)
-          )
+          const open = [...waiting, ...unsure]
+          const now = yield* Effect.mapError(placement.read, (error) => endOf(call, open, error))
           const missed = unsure.filter((place) => hasMoved(buckets[place]!, before, now))
           const round = divide(
             [...waiting, ...missed].toSorted((a, b) => a - b),
@@ -263,7 +281,7 @@ export const make = <D extends LinkDatabase>(
       })
 
       const inFiber = Effect.suspend(() => {
-        const call: Call<A> = { answers: [], isPartWritten: false }
+        const call: Call<A> = { answers: [], failures: new Map() }
         const round = divide(places(questions), placement.current())
         return Effect.flatMap(askAll(round), (results) =>
           Effect.flatMap(settle(call, round, results), (unsettled) => finish(call, unsettled))
@@ -282,7 +300,7 @@ export const make = <D extends LinkDatabase>(
         together(runs, (exits) => {
           const defect = exits.find((exit) => Exit.isFailure(exit) && !Cause.isFailure(exit.cause))
           if (defect !== undefined) return done(defect)
-          const call: Call<A> = { answers: [], isPartWritten: false }
+          const call: Call<A> = { answers: [], failures: new Map() }
           const settled = settle(call, round, exits.map(eitherOf))
           if (Either.isLeft(settled)) return done(Exit.fail(settled.left))
           const { unsure, waiting } = settled.right
@@ -320,7 +338,7 @@ export const make = <D extends LinkDatabase>(
         const before = known
         if (open.length > 0 || (!isSweep && before.leaving.size > 0))
           known = yield* Effect.mapError(placement.read, (error) =>
-            failing(operation, isSweep && answers.length > 0, error)
+            failing(operation, error, isSweep && answers.length > 0 ? "unknown" : "no")
           )
         if (isSweep || (open.length === 0 && !haveMoved(before, known))) continue
         if (tries === triesMax) return yield* areMoving(operation)

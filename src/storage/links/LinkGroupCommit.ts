@@ -7,14 +7,18 @@ import { LinkStore } from "./LinkStore.ts"
 /** How many statements of one kind a node has under way: one is right for SQLite, which has one writer; PostgreSQL commits several side by side. */
 type Options = Pick<GroupCommit.GroupCommitOptions, "inFlightMax">
 
-/** What a question is about: a link, by its key, or a guard, by its name. */
+/** What a question is about: a link, by its key, or a guard, by its name, or a link and its guards. */
 interface About {
   readonly key?: string
   readonly name?: string
   readonly link?: { readonly key: string }
+  readonly guards?: ReadonlyArray<{ readonly name: string }>
 }
 
-/** A lane for each database that has links; calls that have questions of several go with those of the first. */
+/**
+ * A lane for each database that has links, and one for what waits for buckets that are being moved: also a link of which one of the guards is in such a bucket. Calls that have questions of several go
+ * with those of the first.
+ */
 const laned = <A, E, R>(
   layer: (lanes: NonNullable<GroupCommit.GroupCommitOptions["lanes"]>) => Layer.Layer<A, E, R>
 ): Layer.Layer<A, E, R> =>
@@ -24,7 +28,9 @@ const laned = <A, E, R>(
         const [first] = questions as ReadonlyArray<About>
         if (first?.name !== undefined) return laneOfName(first.name)
         const key = first?.key ?? first?.link?.key
-        return key === undefined ? 0 : laneOf(key)
+        if (key === undefined) return 0
+        const moving = lanes - 1
+        return first?.guards?.some(({ name }) => laneOfName(name) === moving) ? moving : laneOf(key)
       }
       return layer({ count: lanes, of })
     })

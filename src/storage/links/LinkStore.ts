@@ -120,7 +120,7 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  *    (the first wins). `false` means that the key has a row: live, expired or tombstone. The one exception is a repeat: a link with the
  *    `createId` of the row, which has not been changed since, is answered `true` again, because messages can come twice.
  * 2. What `insertMany` and `deleteMany` answered is durable: every later read by anyone sees it.
- * 3. A batch is applied whole or not at all. A `StorageError` with `applied: "no"` left nothing behind.
+ * 3. A batch is applied whole or not at all. A `StorageError` with `applied: "no"` left nothing behind. In several databases a part of it can be applied, which `PartlyFailed` tells.
  * 4. Answers come in the order of the questions, one each.
  * 5. `deleteMany` answers `true` for exactly one deletion of a row, and for its repeats, which have its `deleteId`; then the row is a
  *    tombstone for good.

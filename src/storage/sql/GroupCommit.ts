@@ -1,6 +1,6 @@
-import { type Context, Effect, Layer, type Scope } from "effect"
+import { type Context, Effect, Either, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
-import { StorageError } from "../StorageError.ts"
+import { answersOf, type Outcomes, PartlyFailed, StorageError } from "../StorageError.ts"
 
 /** How much is merged. */
 export interface GroupCommitOptions {
@@ -17,6 +17,19 @@ type BatchOperation = (
   questions: ReadonlyArray<unknown>
 ) => Effect.Effect<ReadonlyArray<unknown>, StorageError>
 
+/** What became of one of the calls that were merged. */
+type Handed = Either.Either<ReadonlyArray<unknown>, StorageError>
+
+/** Hands each call its part of what became of all questions. */
+const handOut = <A>(
+  calls: ReadonlyArray<ReadonlyArray<unknown>>,
+  all: ReadonlyArray<A>,
+  handed: (part: ReadonlyArray<A>) => Handed
+): ReadonlyArray<Handed> => {
+  let from = 0
+  return calls.map(({ length }) => handed(all.slice(from, (from += length))))
+}
+
 /** Calls of each operation that wait at most. */
 const queueMax = 4_096
 
@@ -27,13 +40,18 @@ const merging = (
 ): Effect.Effect<BatchOperation, never, Scope.Scope> =>
   Effect.map(
     Effect.replicateEffect(
-      Batcher.make<ReadonlyArray<unknown>, ReadonlyArray<unknown>, StorageError>({
+      Batcher.make<ReadonlyArray<unknown>, Handed, StorageError>({
         name,
         kind: name,
         run: (calls) =>
-          Effect.map(operation(calls.flat()), (answers) => {
-            let from = 0
-            return calls.map(({ length }) => answers.slice(from, (from += length)))
+          Effect.matchEffect(operation(calls.flat()), {
+            onSuccess: (answers) => Effect.succeed(handOut(calls, answers, Either.right)),
+            onFailure: (error) =>
+              error instanceof PartlyFailed
+                ? Effect.succeed(
+                    handOut(calls, error.outcomes, (part: Outcomes<unknown>) => answersOf(name, part))
+                  )
+                : error
           }),
         batchMax: callsMax,
         queueMax,
@@ -44,15 +62,15 @@ const merging = (
     ),
     (batchers) => (questions) =>
       Effect.catchTag(
-        batchers[lanes.of(questions)]!.submit(questions),
+        Effect.flatten(batchers[lanes.of(questions)]!.submit(questions)),
         "QueueFull",
         () => new StorageError({ operation: name, applied: "no", reason: "too many calls are waiting" })
       )
   )
 
 /**
- * Group commit in front of a port: calls of an operation that come while `inFlightMax` are under way are merged into one, and each is handed its part of the answer. Other
- * operations than `merged` stay as they are.
+ * Group commit in front of a port: calls of an operation that come while `inFlightMax` are under way are merged into one, and each is handed its part of the answer, also of
+ * one that has failed in part (`PartlyFailed`). Other operations than `merged` stay as they are.
  */
 export const layer = <I, S extends object, Name extends string & keyof S>(
   tag: Context.Tag<I, S>,

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Either, Exit, Scope } from "effect"
 import { describe } from "vitest"
 import type * as LinkCache from "../../../src/actors/links/LinkCache.ts"
 import * as LocalOwners from "../../../src/actors/links/LocalOwners.ts"
@@ -9,7 +9,7 @@ import type { Link } from "../../../src/model/Link.ts"
 import { LinkReader } from "../../../src/actors/links/LinkReader.ts"
 import { GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import { StorageError } from "../../../src/storage/StorageError.ts"
+import { PartlyFailed, StorageError } from "../../../src/storage/StorageError.ts"
 import { plainRow } from "../../support/Plain.ts"
 
 const linkOf = (key: string, custom = false): Link => ({
@@ -145,6 +145,41 @@ describe("owners in this process", () => {
       yield* owners.add(partitionOf("k"), owner)
       expect((yield* Effect.flip(bind(owners, linkOf("k")))).applied).toBe("no")
       expect(notes).toEqual(["begin k", "end k: nothing"])
+    })
+  )
+
+  it.scoped("give each link its own outcome where a statement has failed in part", () =>
+    Effect.gen(function* () {
+      const { notes, owner } = makeOwner()
+      const failed = { operation: "LinkStore.insertMany", reason: "away" }
+      const owners = yield* ownersOver(
+        () =>
+          new PartlyFailed({
+            ...failed,
+            applied: "unknown",
+            outcomes: [
+              Either.right(true),
+              Either.right(false),
+              Either.left(new StorageError({ ...failed, applied: "no" })),
+              Either.left(new StorageError({ ...failed, applied: "unknown" }))
+            ]
+          })
+      )
+      for (const key of "abcd") yield* owners.add(partitionOf(key), owner)
+      const calls = yield* Effect.forEach(
+        ["abc", "d"],
+        (keys) =>
+          LocalOwners.bind(
+            owners.bindThen,
+            [...keys].map((key) => linkOf(key))
+          ),
+        { concurrency: "unbounded" }
+      )
+      expect(calls.map((outcomes) => outcomes.map(Exit.mapError(({ applied }) => applied)))).toEqual([
+        [Exit.succeed("bound"), Exit.succeed("taken-by-key"), Exit.fail("no")],
+        [Exit.fail("unknown")]
+      ])
+      expect(notes.slice(4)).toEqual(["end a: a", "end b: nothing", "end c: nothing", "end d: nothing"])
     })
   )
 

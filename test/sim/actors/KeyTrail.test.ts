@@ -1,9 +1,10 @@
-import { Context, Effect, Exit } from "effect"
+import { Context, Effect, Either, Exit } from "effect"
 import { expect, it } from "vitest"
 import { fromStrings } from "../../../src/keys/PackedKeys.ts"
 import { makeTrail } from "../../../src/sim/actors/KeyTrail.ts"
 import { GuardedCreates, type GuardedOutcome } from "../../../src/storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { PartlyFailed, StorageError } from "../../../src/storage/StorageError.ts"
 import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { LittleWorld } from "../stores/LittleWorld.ts"
 
@@ -77,6 +78,33 @@ it("counts a copy that was given back once, however often it was sent", () => {
   expect(reused()).toEqual([])
   bindsInDoubt("k", "https://example.com/2")
   expect(reused()).toEqual(["k"])
+})
+
+it("notes of each key of a create that failed in part whether it is known to be free", () => {
+  const little = new LittleWorld(1)
+  const process = little.world.spawn("node-1", 1)
+  const trail = makeTrail(little.journal)
+  const failed = { operation: "LinkStore.insertMany", reason: "away" }
+  const failures = [
+    new StorageError({ ...failed, applied: "no" }),
+    new StorageError({ ...failed, applied: "unknown" })
+  ]
+  const outcomes = [Either.right(true), ...failures.map((failure) => Either.left(failure))]
+  const stores = Context.add(little.database.stores(process), LinkStore, {
+    ...Context.get(little.database.stores(process), LinkStore),
+    insertMany: () => new PartlyFailed({ ...failed, applied: "unknown", outcomes })
+  })
+  const { insertMany } = Context.get(trail.over(process, stores), LinkStore)
+  const keys = ["bound", "free", "doubtful"]
+  trail.message(process, "Lease", {}, Exit.succeed({ keys: fromStrings(keys) }), 0)
+  little.exit(process, insertMany(keys.map((key) => linkOf(key))))
+  const noted = little.journal.entries.flatMap((entry) =>
+    entry.tag === "refused" || entry.tag === "unsure" ? [[entry.tag, ...entry.keys]] : []
+  )
+  expect(noted).toEqual([
+    ["refused", "free"],
+    ["unsure", "doubtful"]
+  ])
 })
 
 it("notes that a guarded create has left its key, as long as no answer was given under its guard", () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { type Context, type Duration, Effect, Layer } from "effect"
+import { Context, type Duration, Effect, Exit, Fiber, Layer, type Scope } from "effect"
+import { LinkReader } from "../../../src/actors/links/LinkReader.ts"
+import * as LocalOwners from "../../../src/actors/links/LocalOwners.ts"
 import { bucketCount, bucketOf, bucketOfName, bucketOfSubject } from "../../../src/keys/Buckets.ts"
 import { BucketMoves, movePlaces } from "../../../src/sim/stores/homes/BucketMoves.ts"
 import { movedOf } from "../../../src/sim/stores/homes/Replication.ts"
@@ -8,7 +10,13 @@ import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
 import { LinkCarrier } from "../../../src/storage/homes/LinkDatabaseList.ts"
 import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import { BucketPlacement } from "../../../src/storage/links/buckets/BucketPlacement.ts"
-import { GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
+import {
+  begin,
+  GuardedCreates,
+  type GuardedLink,
+  guardTimes
+} from "../../../src/storage/links/GuardedCreates.ts"
+import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
@@ -106,6 +114,165 @@ describe("in the simulation", () => {
       Layer.succeed(BucketPlacement, Asks.placementOf(little.database, process))
     )
   )
+})
+
+describe("a node, while some buckets are being moved by a mover that has died", () => {
+  const isMoving = (bucket: number) => bucket % 2 === 1
+  const names = Array.from({ length: 30 }, (_, n) => `k${n.toString(36)}Q`)
+  const staying = names.filter((name) => !isMoving(bucketOf(name))).slice(0, 5)
+  const moving = names.filter((name) => isMoving(bucketOf(name))).slice(0, 2)
+  const guardOf = (isIn: (bucket: number) => boolean) => {
+    const all = Array.from({ length: 30 }, (_, n) => `idempotency:${n}`)
+    return { name: all.find((name) => isIn(bucketOfName(name)))!, token: 1 }
+  }
+  const [stays, moves] = [guardOf((bucket) => !isMoving(bucket)), guardOf(isMoving)]
+  const guardedBy = (key: string, guard: typeof stays): GuardedLink => ({
+    link: linkOf(key),
+    guards: [guard],
+    answer: "the answer"
+  })
+
+  /** A node with the first of two databases, which has all links at first, and what has half of its buckets wait for a move for good. The node hears of that by a refusal, or when it next reads the placement. */
+  const nodeOf = <A, E>(
+    run: (
+      node: Context.Context<LinkStore | GuardedCreates>,
+      interruptMove: Effect.Effect<void>
+    ) => Effect.Effect<A, E, Scope.Scope>
+  ) =>
+    Effect.gen(function* () {
+      const little = yield* littleWorld({ homes: { count: 2, homeOf: () => 0 } })
+      const { control, databases } = little.homes!
+      const process = little.world.spawn("node", 1)
+      const interruptMove = Effect.sync(() => {
+        const { epochs, places } = control.tables.placement
+        for (const [bucket, { home }] of places.entries())
+          if (isMoving(bucket)) places[bucket] = { home, movingTo: 1 }
+        epochs.set(0, 1)
+        databases[0]!.tables.home.epoch = 1
+      })
+      return yield* little.inside(
+        process,
+        Effect.scoped(
+          Effect.flatMap(little.homes!.ports(process), ({ stores }) =>
+            Effect.provide(run(stores, interruptMove), stores)
+          )
+        )
+      )
+    }).pipe(Effect.scoped)
+
+  const grouped = <I, S>(
+    tag: Context.Tag<I, S>,
+    layer: Layer.Layer<I, never, I>,
+    stores: Context.Context<LinkStore | GuardedCreates>
+  ) =>
+    Effect.map(Layer.build(layer), (built) => Context.get(built, tag)).pipe(
+      Effect.provide(stores as unknown as Context.Context<I>)
+    )
+
+  /** What became of a call that answers with one thing, or fails. */
+  const became = <A>(call: Effect.Effect<ReadonlyArray<A>, { readonly applied: string }>) =>
+    Effect.match(call, { onSuccess: ([answer]) => answer, onFailure: ({ applied }) => ({ applied }) })
+
+  it("binds the links of a batch whose buckets stay, and says that those of the others are not bound", () =>
+    Effect.gen(function* () {
+      const [outcomes, rows] = yield* nodeOf((stores, interruptMove) =>
+        Effect.gen(function* () {
+          const { bindThen } = yield* LocalOwners.make(1).pipe(
+            Effect.provide(stores),
+            Effect.provideService(LinkReader, { readThen: () => expect.unreachable() })
+          )
+          yield* interruptMove
+          const calls = [[staying[0]!, moving[0]!, staying[1]!], [moving[1]!], [staying[2]!]]
+          const outcomes = yield* Effect.forEach(
+            calls,
+            (keys) =>
+              LocalOwners.bind(
+                bindThen,
+                keys.map((key) => linkOf(key))
+              ),
+            { concurrency: "unbounded" }
+          )
+          return [outcomes, yield* Context.get(stores, LinkStore).findMany(calls.flat())] as const
+        })
+      )
+      const told = outcomes.map((all) => all.map(Exit.mapError(({ applied, away }) => ({ applied, away }))))
+      const [bound, unbound] = [Exit.succeed("bound"), Exit.fail({ applied: "no", away: true })]
+      expect(told).toEqual([[bound, unbound, bound], [unbound], [bound]])
+      expect(rows.map((row) => row !== null)).toEqual([true, false, true, false, true])
+    }).pipe(Effect.runPromise))
+
+  it("deletes links whose buckets stay, though those of others were to be deleted with them", () =>
+    Effect.gen(function* () {
+      const deleted = yield* nodeOf((stores, interruptMove) =>
+        Effect.gen(function* () {
+          const { insertMany } = Context.get(stores, LinkStore)
+          yield* insertMany([...staying, ...moving].map((key) => linkOf(key)))
+          const { deleteMany } = yield* grouped(LinkStore, LinkGroupCommit.links({ inFlightMax: 1 }), stores)
+          yield* interruptMove
+          return yield* Effect.forEach(
+            [staying[0]!, moving[0]!, staying[1]!],
+            (key) => became(deleteMany([{ key, at: 1 }])),
+            { concurrency: "unbounded" }
+          )
+        })
+      )
+      expect(deleted).toEqual([true, { applied: "no" }, true])
+    }).pipe(Effect.runPromise))
+
+  /** Has a node whose guards have begun. */
+  const guarding = <A, E>(
+    run: (
+      bindMany: (typeof GuardedCreates.Service)["bindMany"],
+      interruptMove: Effect.Effect<void>
+    ) => Effect.Effect<A, E>
+  ) =>
+    nodeOf((stores, interruptMove) =>
+      Effect.gen(function* () {
+        const guarded = yield* grouped(
+          GuardedCreates,
+          LinkGroupCommit.guardedCreates({ inFlightMax: 1 }),
+          stores
+        )
+        for (const guard of [stays, moves])
+          yield* begin(guarded, { ...guard, ...guardTimes, fingerprint: "" })
+        return yield* run(guarded.bindMany, interruptMove)
+      })
+    )
+
+  it("binds a guarded link whose buckets stay, and says that one whose guard is being moved is not bound", () =>
+    Effect.gen(function* () {
+      const bound = yield* guarding((bindMany, interruptMove) =>
+        Effect.zipRight(
+          interruptMove,
+          Effect.forEach(
+            [guardedBy(staying[0]!, moves), guardedBy(staying[1]!, stays)],
+            (link) => became(bindMany([link])),
+            { concurrency: "unbounded" }
+          )
+        )
+      )
+      expect(bound).toEqual([{ applied: "no" }, "bound"])
+    }).pipe(Effect.runPromise))
+
+  it("has no guarded link wait for one whose guard is known to be in a bucket that is being moved", () =>
+    Effect.gen(function* () {
+      const ended = yield* guarding((bindMany, interruptMove) =>
+        Effect.gen(function* () {
+          yield* interruptMove
+          // By then the placement was read again.
+          yield* Effect.sleep("1200 millis")
+          const ended: Array<string> = []
+          const binding = (key: string, guard: typeof stays) =>
+            Effect.map(became(bindMany([guardedBy(key, guard)])), () => void ended.push(key))
+          const waiting = yield* Effect.fork(binding(staying[0]!, moves))
+          yield* Effect.sleep("100 millis")
+          yield* binding(staying[1]!, stays)
+          yield* Fiber.join(waiting)
+          return ended
+        })
+      )
+      expect(ended).toEqual([staying[1], staying[0]])
+    }).pipe(Effect.runPromise))
 })
 
 describe("a simulated mover", () => {

@@ -194,7 +194,11 @@ describePostgres("a node with an old placement, while another one knows where li
         expect(yield* Effect.flip(links.insertMany([there]))).toMatchObject({ applied: "no", reason })
         expect(yield* Effect.flip(links.insertMany([here, there]))).toMatchObject({
           applied: "unknown",
-          reason
+          reason,
+          outcomes: [
+            { _tag: "Right", right: true },
+            { _tag: "Left", left: { applied: "no", reason } }
+          ]
         })
         expect(yield* mover.links.findMany(["a", "b"])).toEqual([here, null])
         expect(yield* Effect.flip(links.findMany(["a", "b"]))).toMatchObject({ applied: "no", reason })
