@@ -1,4 +1,5 @@
-import { Duration, Effect, Schedule } from "effect"
+import { Duration, Effect, Either, Schedule } from "effect"
+import * as Concurrent from "../../fibers/Concurrent.ts"
 import { bucketOf, bucketOfName } from "../../keys/Buckets.ts"
 import {
   type Guard,
@@ -11,7 +12,7 @@ import {
 import type { LinkStore } from "../links/LinkStore.ts"
 import { confirmed, under } from "../links/buckets/LinkTenure.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
-import type { StorageError } from "../StorageError.ts"
+import { answersOf, type Outcomes, PartlyFailed, type StorageError } from "../StorageError.ts"
 import { type LinkDatabase, type Router, waitMax_ms } from "./Router.ts"
 
 /** A database, and the guards that it has. */
@@ -21,6 +22,9 @@ export interface HasGuards extends LinkDatabase {
 
 /** How often it is tried again to settle a guard whose link is bound. */
 const settlingAgain = Schedule.spaced("50 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
+
+/** Links of a batch that are asked about alone, at a time, because one transaction cannot decide what becomes of them. */
+const aloneAtOnce = 16
 
 /** The pause before databases are asked again for a link of a URL. */
 const lookingAgain = Duration.millis(100)
@@ -174,17 +178,41 @@ export const make = (
       return outcome === "bound" && !(yield* settleAll(far, link.key, answer)) ? "superseded" : outcome!
     })
 
+  /** Whether it is to be looked at alone what becomes of a link that has an outcome. */
+  const isOpen = (outcome: GuardedOutcome, { guards, link }: GuardedLink) =>
+    outcome === "apart" || (outcome === "taken" && link.custom && guards.length > 0)
+
+  /** What becomes of one for which that is so. */
+  const goOn = (guarded: GuardedLink, first: GuardedOutcome) =>
+    Effect.gen(function* () {
+      const outcome = first === "apart" ? yield* bindApart(guarded) : first
+      return outcome === "taken" && isOpen(outcome, guarded) ? yield* whenTaken(guarded) : outcome
+    })
+
   return {
     beginMany,
     settleMany,
     bindMany: Effect.fnUntraced(function* (links) {
-      const outcomes = [...(yield* bindTogether(links))]
-      for (const [place, link] of links.entries()) {
-        if (outcomes[place] === "apart") outcomes[place] = yield* bindApart(link)
-        if (outcomes[place] === "taken" && link.link.custom && link.guards.length > 0)
-          outcomes[place] = yield* whenTaken(link)
-      }
-      return outcomes
+      const first = yield* bindTogether(links).pipe(
+        Effect.map((outcomes): Outcomes<GuardedOutcome> => outcomes.map((one) => Either.right(one))),
+        Effect.catchIf(
+          (error) => error instanceof PartlyFailed,
+          ({ outcomes }) => Effect.succeed(outcomes as Outcomes<GuardedOutcome>)
+        )
+      )
+      // What fails is that link alone: others of the batch may be bound by now.
+      const outcomes = [...first]
+      yield* Concurrent.forEach(
+        first.flatMap((outcome, place) =>
+          Either.isRight(outcome) && isOpen(outcome.right, links[place]!)
+            ? [[place, outcome.right] as const]
+            : []
+        ),
+        ([place, outcome]) =>
+          Effect.map(Effect.either(goOn(links[place]!, outcome)), (one) => void (outcomes[place] = one)),
+        aloneAtOnce
+      )
+      return yield* answersOf("GuardedCreates.bindMany", outcomes)
     }),
     abandonMany: (guards) =>
       router.write(

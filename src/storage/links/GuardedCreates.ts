@@ -77,7 +77,7 @@ export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
     readonly beginMany: (
       beginnings: ReadonlyArray<Beginning>
     ) => Effect.Effect<ReadonlyArray<GuardState>, StorageError>
-    /** Binds links. */
+    /** Binds links. In several databases some can fail alone, which `PartlyFailed` tells. */
     readonly bindMany: (
       links: ReadonlyArray<GuardedLink>
     ) => Effect.Effect<ReadonlyArray<GuardedOutcome>, StorageError>

@@ -417,6 +417,39 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
+  it.scopedLive("fails alone, beside others of its batch that are bound", () =>
+    Effect.gen(function* () {
+      const node = yield* Effect.flatten(open)
+      const lost = new StorageError({ operation: "begin", applied: "no", reason: "the connection failed" })
+      const key = ["one", "two"].find((key) => key !== "there" && bucketOf(key) !== bucketOf("there"))!
+      const other: Guard = { name: "idempotency:b", token: 1 }
+      const third: Guard = { name: "idempotency:c", token: 1 }
+      const taken = { ...linkOf("taken"), custom: true }
+      yield* node.links.insertMany([{ ...taken, createId: 7 }])
+      yield* begin(node.guarded, beginning(1))
+      yield* begin(node.guarded, { ...beginning(1), ...other })
+      yield* begin(node.guarded, { ...beginning(1), ...third })
+      // No substitute of a guard can be begun: neither for an alias elsewhere, nor for one that is taken.
+      const databases = node.databases.map((one) => ({
+        ...one,
+        guarded: { ...one.guarded, beginMany: () => lost }
+      }))
+      const { guarded } = yield* LinkPorts.routed(databases, node.placement)
+      const batch = [
+        { link: taken, guards: [third], answer: "none" },
+        { link: linkOf(key), guards: [other], answer: "another answer" },
+        bind(1)
+      ]
+      const failure = { _tag: "Left", left: { applied: "no", reason: lost.reason } }
+      expect(yield* Effect.flip(guarded.bindMany(batch))).toMatchObject({
+        applied: "unknown",
+        outcomes: [failure, { _tag: "Right", right: "bound" }, failure]
+      })
+      expect(yield* node.links.findMany([key, "there"])).toEqual([linkOf(key), null])
+      expect(yield* node.guarded.bindMany(batch)).toEqual(["taken", "bound", "bound"])
+    })
+  )
+
   it.scopedLive("that was taken over cannot bind its link any more", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
