@@ -5,6 +5,8 @@ import { ConfigProvider, Context, Effect, Fiber, Layer, Logger, LogLevel, Schedu
 import * as Node from "../../src/node/Node.ts"
 import { messageOf, settings as readSettings } from "../../src/node/Settings.ts"
 import { bucketOf } from "../../src/keys/Buckets.ts"
+import { fromStrings } from "../../src/keys/PackedKeys.ts"
+import * as KeyStockSql from "../../src/storage/keys/KeyStockSql.ts"
 import * as BucketPlacementSql from "../../src/storage/links/buckets/BucketPlacementSql.ts"
 import * as LinkEpoch from "../../src/storage/links/buckets/LinkEpoch.ts"
 import * as Migrations from "../../src/storage/sql/Migrations.ts"
@@ -204,6 +206,12 @@ if (hasPrograms) {
             yield* primary.run("CREATE DATABASE late")
             const lateUrl = primary.url.replace(/postgres$/, "late")
             yield* besides(control, lateUrl)
+            // A process before left a record with keys of both databases.
+            const stock = yield* Effect.provideService(KeyStockSql.make(), SqlClient.SqlClient, control.sql)
+            const recorded = Array.from({ length: 40 }, (_, index) => `left${index + 100}`)
+            expect(new Set(recorded.map(isElsewhere)).size).toBe(2)
+            const claim = yield* stock.claim(0)
+            yield* stock.record({ ...claim, sequence: 0 }, fromStrings(recorded))
             yield* primary.kill
             const connections = yield* agent(8)
             const begin = ({ url }: { readonly url: string }) =>

@@ -4,10 +4,12 @@ import type { Sharding } from "@effect/cluster/Sharding"
 import * as Parallel from "../../fibers/Parallel.ts"
 import { concat, count, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { drawId } from "../../model/RandomId.ts"
+import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
+import * as BoundKeys from "./BoundKeys.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { type Leased, PoolShard } from "./PoolShard.ts"
@@ -41,7 +43,7 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * key that turns out to be bound is followed by others. Once the buffer closes, nothing is dropped.
      */
     readonly dropBound: Effect.Effect<void>
-    /** Those of some keys that are not bound, all of them where the store does not answer; counts the others. */
+    /** Those of some keys that are not bound, and those whose database does not answer; counts the others. */
     readonly withoutBound: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
     /** Keys held now. */
     readonly level: Effect.Effect<number>
@@ -168,6 +170,7 @@ export const make = (
 ): Effect.Effect<typeof KeyBuffer.Service, never, KeyPool | LinkStore | Sharding | Scope.Scope> =>
   Effect.gen(function* () {
     const store = yield* LinkStore
+    const places = yield* LinkPlaces
     // A scope of its own: the buffer's would interrupt a lease that is under way, and lose its keys.
     const leasing = yield* Scope.make()
     const { giveBack, lease, rest } = yield* Scope.extend(makeLease(leasing), leasing)
@@ -198,7 +201,7 @@ export const make = (
     const unsure = yield* Scope.extend(UnconfirmedKeys.make(store, putBack), leasing)
 
     const withoutBound = Effect.fnUntraced(function* (held: ReadonlyArray<string>) {
-      const taken = yield* Effect.orElseSucceed(store.takenAmong(held), () => new Set<string>())
+      const { taken } = yield* BoundKeys.ask(store, places, held)
       if (taken.size > 0) {
         yield* Metric.incrementBy(KeyMetrics.conflicts.key, taken.size)
         yield* Effect.logWarning(`${taken.size} of ${held.length} keys held were bound already`)

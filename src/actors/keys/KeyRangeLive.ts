@@ -5,6 +5,7 @@ import { lengthMax } from "../../keys/KeySpace.ts"
 import { concat, count, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import { KeyStock } from "../../storage/keys/KeyStock.ts"
+import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { KeyRange, RangeExhausted } from "./KeyRange.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
@@ -12,6 +13,7 @@ import * as Metered from "../../telemetry/Metered.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as ActorMetrics from "../ActorMetrics.ts"
+import * as BoundKeys from "./BoundKeys.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 
 /**
@@ -24,17 +26,19 @@ export const KeyRangeLive = KeyRange.toLayer(
     const store = yield* KeyRangeStore
     const stock = yield* KeyStock
     const links = yield* LinkStore
+    const places = yield* LinkPlaces
     const minter = yield* KeyMinter
     const range = Number((yield* Entity.CurrentAddress).entityId)
     let length = minter.space.length
 
-    /** Removes duplicates and bound keys from keys that were drawn at random. */
+    /** Removes duplicates, bound keys, and those whose database does not answer, from keys that were drawn at random. */
     const unbound = Effect.fnUntraced(function* (drawn: PackedKeys) {
       const keys = Array.from(new Set(toStrings(drawn)))
-      const bound = yield* links.takenAmong(keys)
-      const free = keys.filter((key) => !bound.has(key))
-      Metered.add(KeyMetrics.drawnBound, count(drawn) - free.length)
+      const { failure, taken, unknown } = yield* BoundKeys.ask(links, places, keys)
+      const free = keys.filter((key) => !taken.has(key) && !unknown.has(key))
+      Metered.add(KeyMetrics.drawnBound, count(drawn) - free.length - unknown.size)
       if (free.length > 0) return fromStrings(free)
+      if (failure !== undefined) return yield* failure
       return yield* new Unavailable({ reason: "all keys that were drawn are bound", applied: "no" })
     })
 

@@ -2,11 +2,14 @@ import { Entity } from "@effect/cluster"
 import { Duration, Effect } from "effect"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
+import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { type BatchName, KeyPool } from "../../storage/keys/KeyPool.ts"
 import { drawId } from "../../model/RandomId.ts"
-import { KeyStock, type PoolClaim } from "../../storage/keys/KeyStock.ts"
+import { type BatchRecord, KeyStock, type PoolClaim } from "../../storage/keys/KeyStock.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
+import * as Pulse from "../../time/Pulse.ts"
+import * as BoundKeys from "./BoundKeys.ts"
 import * as KeyMinting from "./KeyMinting.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
@@ -28,9 +31,14 @@ const refillEndMax = Duration.seconds(2)
 /** Refills that one lease waits for at most. */
 const leaseTurnsMax = 16
 
+/** How often it looks whether records can be finished that were left. */
+const finishEvery = Duration.seconds(1)
+
+const nameOf = ({ epoch, sequence }: BatchName) => `${epoch}/${sequence}`
+
 /**
  * The owner of one pool shard. The first message takes the claim (epoch), and any failure with
- * a batch drops it; the next message claims again and finishes the recorded batches.
+ * a batch drops it; the next message claims again and finishes the recorded batches, those that it can.
  */
 const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) {
   const { shardId } = yield* Entity.CurrentAddress
@@ -38,6 +46,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   const stock = yield* KeyStock
   const pool = yield* KeyPool
   const links = yield* LinkStore
+  const places = yield* LinkPlaces
   const mint = yield* KeyMinting.make
   const claiming = FairSemaphore.make(1)
   let claim: PoolClaim | undefined
@@ -45,21 +54,46 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   let seen = 0
   let sequence = 0
   let settled: ReadonlyArray<BatchName> = []
+  /** Batches whose records are not finished, by their names, and a key of each whose database did not say whether it is bound. */
+  const left = new Map<string, string>()
+  /** The first batch that has each recorded key. */
+  const firstOf = new Map<string, string>()
 
   /**
-   * Pushes every recorded batch again. If the pool knows the batch, this does nothing. If it does not, the pool is new
+   * Pushes recorded batches again. If the pool knows the batch, this does nothing. If it does not, the pool is new
    * or the push was lost: then keys that were bound since, or are in two records, are left out.
+   *
+   * A batch with keys of a database that does not answer is left until that does: pushed as it is, it could fill the pool with bound keys, and
+   * pushed in part, it would lose the rest, since the pool takes each batch once. The shard has its keys from other batches meanwhile.
    */
-  const finishRecorded = Effect.fnUntraced(function* (claimed: PoolClaim) {
-    const seen = new Set<string>()
-    for (const batch of yield* stock.openBatches(shard)) {
+  const finishRecorded = Effect.fnUntraced(function* (
+    claimed: PoolClaim,
+    batches: ReadonlyArray<BatchRecord>
+  ) {
+    const silent = new Set<number>()
+    for (const batch of batches) {
+      const name = nameOf(batch)
       const recorded = toStrings(batch.keys)
-      const bound = yield* links.takenAmong(recorded)
-      const free = recorded.filter((key) => !bound.has(key) && !seen.has(key))
-      free.forEach((key) => seen.add(key))
+      for (const key of recorded) if (!firstOf.has(key)) firstOf.set(key, name)
+      // One that does not answer is not waited for with each batch.
+      const unasked = recorded.find((key) => silent.has(places.laneOf(key)))
+      if (unasked !== undefined) {
+        left.set(name, unasked)
+        continue
+      }
+      const { taken, unknown } = yield* BoundKeys.ask(links, places, recorded)
+      const [unanswered] = unknown
+      if (unanswered !== undefined) {
+        unknown.forEach((key) => silent.add(places.laneOf(key)))
+        left.set(name, unanswered)
+        continue
+      }
+      const free = recorded.filter((key) => !taken.has(key) && firstOf.get(key) === name)
       const pushed = yield* pool.push(claimed, { ...batch, keys: fromStrings(free) })
       settled = [...settled, ...pushed.settled]
+      left.delete(name)
     }
+    if (left.size === 0) firstOf.clear()
   }, Traced.span("PoolShard.finishRecorded"))
 
   const claimOnce = claiming(
@@ -81,7 +115,13 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
       )
       sequence = 0
       settled = []
-      yield* finishRecorded(fresh)
+      left.clear()
+      firstOf.clear()
+      yield* finishRecorded(fresh, yield* stock.openBatches(shard))
+      if (left.size > 0)
+        yield* Effect.logWarning(
+          `${left.size} records of pool shard ${shard} wait for a database of links that does not answer`
+        )
       claim = fresh
       return fresh
     })
@@ -93,6 +133,26 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     yield* stock.close(owner, closing)
     settled = settled.filter((batch) => !closing.includes(batch))
   }, Traced.span("PoolShard.closeSettled"))
+
+  /**
+   * Finishes the records that were left, when their databases may answer. Refills go on meanwhile: their batches are others. Where it fails, they are left, and where it is
+   * interrupted, they are open.
+   */
+  const finishLeft = Effect.gen(function* () {
+    const owner = claim
+    if (owner === undefined || left.size === 0 || !Array.from(left.values()).every(places.isOpen)) return
+    const open = (yield* stock.openBatches(shard)).filter((batch) => left.has(nameOf(batch)))
+    const names = new Set(open.map(nameOf))
+    for (const name of left.keys()) if (!names.has(name)) left.delete(name)
+    yield* finishRecorded(owner, open)
+    yield* closeSettled(owner)
+  }).pipe(
+    Effect.mapError(fromFailure),
+    Effect.catchAll(({ reason }) =>
+      Effect.logWarning(`Records of pool shard ${shard} are finished later: ${reason}`)
+    )
+  )
+  yield* Effect.forkScoped(Pulse.forever(finishLeft, finishEvery))
 
   /** Stocked keys first, minted ones for the rest; recorded before they are pushed. */
   const refillOnce = Effect.gen(function* () {

@@ -1,7 +1,10 @@
-import { Duration, Effect, Schedule, type Scope } from "effect"
+import { Duration, Effect, Either, Schedule, type Scope } from "effect"
+import * as Parallel from "../../fibers/Parallel.ts"
+import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
+import * as BoundKeys from "./BoundKeys.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 
 /**
@@ -10,7 +13,7 @@ import * as KeyMetrics from "./KeyMetrics.ts"
  */
 export interface UnconfirmedKeys {
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Asks about all of them now, and gives those that are not bound. If the store does not answer within two seconds, however often it is asked, all are lost. */
+  /** Asks about all of them now, and gives those that are not bound. Those whose database does not answer within two seconds, however often it is asked, are lost. */
   readonly close: Effect.Effect<ReadonlyArray<string>>
 }
 
@@ -24,31 +27,54 @@ const askAfter = Duration.seconds(5)
 const closeMax = Duration.seconds(2)
 const askAgain = Schedule.spaced("200 millis")
 
-/** Gives keys to `onFree` when the store says that they are not bound, and keeps the others until it answers. */
+/** Gives keys to `onFree` when the store says that they are not bound, and keeps the others until it answers: each database for its own. */
 export const make = (
   store: typeof LinkStore.Service,
   onFree: (keys: ReadonlyArray<string>) => Effect.Effect<void>
 ): Effect.Effect<UnconfirmedKeys, never, Scope.Scope> =>
   Effect.gen(function* () {
+    const places = yield* LinkPlaces
     let fresh: Array<string> = []
     let rested: Array<string> = []
     let closed = false
 
     const freeAmong = (keys: ReadonlyArray<string>) =>
-      keys.length === 0
-        ? Effect.succeed(keys)
-        : Effect.map(store.takenAmong(keys), (taken) => keys.filter((key) => !taken.has(key)))
+      Effect.map(store.takenAmong(keys), (taken) => keys.filter((key) => !taken.has(key)))
+
+    const askLane = (keys: ReadonlyArray<string>) =>
+      Effect.flatMap(Effect.either(freeAmong(keys)), (answer) => {
+        // Closing asks about all of them itself.
+        if (closed || Either.isLeft(answer)) return Effect.void
+        const asked = new Set(keys)
+        rested = rested.filter((key) => !asked.has(key))
+        return answer.right.length > 0 ? onFree(answer.right) : Effect.void
+      })
 
     const ask = yield* SingleFlight.make(
       Effect.gen(function* () {
         if (closed) return
-        const free = yield* freeAmong(rested)
-        rested = fresh
+        yield* Parallel.forEach(BoundKeys.byLane(places, rested), askLane)
+        if (closed) return
+        rested = [...rested, ...fresh]
         fresh = []
-        if (free.length > 0) yield* onFree(free)
       })
     )
     yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.ignore(ask.join), askAfter)))
+
+    const closeLane = (keys: ReadonlyArray<string>) =>
+      Effect.retry(freeAmong(keys), askAgain).pipe(
+        Effect.interruptible,
+        Effect.timeout(closeMax),
+        Effect.catchAllCause((cause) => {
+          Metered.add(KeyMetrics.lost.unsure, keys.length)
+          return Effect.as(
+            Effect.logWarning(`${keys.length} keys of creates that failed are given up`, cause),
+            []
+          )
+        })
+      )
+    /** Waits for keys that are being given to `onFree`. */
+    const rest = Effect.as(Effect.timeoutOption(Effect.interruptible(ask.rest), closeMax), [])
 
     return {
       add: (keys) =>
@@ -62,15 +88,11 @@ export const make = (
         }),
       close: Effect.suspend(() => {
         closed = true
-        const free = Effect.suspend(() => freeAmong([...rested, ...fresh]))
-        return Effect.zipRight(ask.rest, Effect.retry(free, askAgain))
-      }).pipe(
-        Effect.interruptible,
-        Effect.timeout(closeMax),
-        Effect.catchAllCause((cause) => {
-          Metered.add(KeyMetrics.lost.unsure, rested.length + fresh.length)
-          return Effect.as(Effect.logWarning("Keys of creates that failed are given up", cause), [])
-        })
-      )
+        const lanes = BoundKeys.byLane(places, [...rested, ...fresh])
+        return Effect.map(
+          Parallel.forEach([rest, ...lanes.map(closeLane)], (part) => part),
+          (parts) => parts.flat()
+        )
+      })
     }
   })

@@ -1,11 +1,12 @@
 import { expect, it } from "@effect/vitest"
 import { Sharding } from "@effect/cluster"
-import { Effect, Exit, FastCheck as fc, Fiber, Scope, TestClock } from "effect"
+import { Context, Effect, Exit, FastCheck as fc, Fiber, Scope, TestClock } from "effect"
 import { describe } from "vitest"
 import * as KeyBuffer from "../../../src/actors/keys/KeyBuffer.ts"
 import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
 import type { Link } from "../../../src/model/Link.ts"
-import { toStrings } from "../../../src/keys/PackedKeys.ts"
+import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
+import { LinkPlaces } from "../../../src/storage/homes/LinkPlaces.ts"
 import * as Metered from "../../../src/telemetry/Metered.ts"
 import { plainRow } from "../../support/Plain.ts"
 import { all, always, type Rule } from "../../support/ActorFaults.ts"
@@ -470,6 +471,31 @@ describe("a key buffer", () => {
       expect(lost()).toBe(3)
       node.faults.set()
       expect(yield* back).toEqual([])
+    })
+  )
+
+  it.scoped("drops bound keys of the database that answers, where another one does not", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const recorded = ["a-0", "b-0", "a-1", "b-1"]
+      yield* stores.stock.add(fromStrings(recorded))
+      const isOfSecond = (key: string) => key.startsWith("b-")
+      const places = Context.get(yield* Effect.context<never>(), LinkPlaces)
+      const node = yield* Effect.provideService(startNode(stores, { capacity: 4 }), LinkPlaces, {
+        ...places,
+        databases: 2,
+        lanes: 3,
+        laneOf: (key) => (isOfSecond(key) ? 1 : 0)
+      })
+      yield* node.buffer.held
+      yield* stores.links.insertMany([rowOf("a-0"), rowOf("b-0")])
+      node.faults.set(({ args, operation }) =>
+        operation === "LinkStore.takenAmong" && (args[0] as ReadonlyArray<string>).some(isOfSecond)
+          ? "refuse"
+          : "pass"
+      )
+      yield* node.buffer.dropBound
+      expect((yield* node.buffer.takeMany(3)).toSorted()).toEqual(["a-1", "b-0", "b-1"])
     })
   )
 

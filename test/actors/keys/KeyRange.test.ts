@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Context, Deferred, Effect, Fiber } from "effect"
 import { describe } from "vitest"
 import { RangeExhausted } from "../../../src/actors/keys/KeyRange.ts"
 import * as KeyMinter from "../../../src/keys/KeyMinter.ts"
@@ -7,6 +7,7 @@ import { rangeCount } from "../../../src/keys/KeyRanges.ts"
 import * as KeySpace from "../../../src/keys/KeySpace.ts"
 import { lengthMax } from "../../../src/keys/KeySpace.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
+import { LinkPlaces } from "../../../src/storage/homes/LinkPlaces.ts"
 import { plainRow } from "../../support/Plain.ts"
 import { all, always, once } from "../../support/ActorFaults.ts"
 import {
@@ -71,6 +72,30 @@ describe("a key range", () => {
       expect(yield* Effect.flip(node.range(3).Mint({ count: 2 }))).toMatchObject({ _tag: "Unavailable" })
       // Draws are counted, whatever comes of them.
       expect(yield* minted(stores)).toBe(20)
+    })
+  )
+
+  it.scoped("gives random keys of databases that answer, where one does not", () =>
+    Effect.gen(function* () {
+      let drawn = 0
+      const draw = (bytes: number) => Uint8Array.from({ length: bytes }, () => 10 + ((drawn++ >> 3) % 8))
+      const stores = yield* freshStores({}, KeyMinter.makeRandom(KeySpace.make("base62", 8), draw))
+      const places = Context.get(yield* Effect.context<never>(), LinkPlaces)
+      const isOfSecond = (key: string) => key >= "E"
+      const node = yield* Effect.provideService(startNode(stores), LinkPlaces, {
+        ...places,
+        databases: 2,
+        lanes: 3,
+        laneOf: (key) => (isOfSecond(key) ? 1 : 0)
+      })
+      node.faults.set(({ args, operation }) =>
+        operation === "LinkStore.takenAmong" && (args[0] as ReadonlyArray<string>).some(isOfSecond)
+          ? "refuse"
+          : "pass"
+      )
+      const all = ["A", "B", "C", "D", "E", "F", "G", "H"].map((letter) => letter.repeat(8))
+      expect(yield* mint(node, 3, 6)).toEqual(all.slice(0, 4))
+      expect(yield* Effect.flip(node.range(3).Mint({ count: 2 }))).toMatchObject({ _tag: "Unavailable" })
     })
   )
 

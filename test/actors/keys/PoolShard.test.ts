@@ -1,11 +1,14 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, FastCheck as fc, Fiber, TestClock } from "effect"
+import { Context, Effect, FastCheck as fc, Fiber, TestClock } from "effect"
 import { describe } from "vitest"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
+import { LinkPlaces } from "../../../src/storage/homes/LinkPlaces.ts"
 import { ShardOwnership } from "../../../src/storage/keys/ShardOwnership.ts"
 import { all, always, once, type Rule } from "../../support/ActorFaults.ts"
+import { plainRow } from "../../support/Plain.ts"
 import {
   drain,
+  freshPool,
   freshStores,
   minted,
   others,
@@ -336,6 +339,104 @@ describe("a pool shard that met a fault", () => {
       expect(lost).toBeLessThanOrEqual(
         operation === "KeyStock.record" && verdict === "refuse" ? high - 15 : 0
       )
+    })
+  )
+})
+
+describe("a pool shard of a process alone, with links in two databases", () => {
+  const rowOf = (key: string) => ({
+    ...plainRow,
+    key,
+    url: "https://example.com",
+    custom: false,
+    createdAt: 1,
+    updatedAt: 1
+  })
+
+  /** Keys of the second database begin with `b-`. */
+  const isOfSecond = (key: string) => key.startsWith("b-")
+
+  const secondIsAway: Rule = ({ args, operation }) =>
+    operation === "LinkStore.takenAmong" && (args[0] as ReadonlyArray<string>).some(isOfSecond)
+      ? "refuse"
+      : "pass"
+
+  const questions = (node: TestNode) =>
+    node.faults.operations().filter((operation) => operation === "LinkStore.takenAmong").length
+
+  /** Starts it over an open record with keys of both databases, of which two are bound, when the second database does not answer. */
+  const startedWithRecord = Effect.gen(function* () {
+    const stores = yield* freshStores()
+    const claim = yield* stores.stock.claim(0)
+    yield* stores.stock.record({ ...claim, sequence: 0 }, fromStrings(["a-0", "b-0", "a-1", "b-1"]))
+    yield* stores.links.insertMany(["a-1", "b-1"].map(rowOf))
+    const open = { second: false }
+    const places = Context.get(yield* Effect.context<never>(), LinkPlaces)
+    const node = yield* Effect.provideService(startNode(stores), LinkPlaces, {
+      ...places,
+      databases: 2,
+      lanes: 3,
+      laneOf: (key) => (isOfSecond(key) ? 1 : 0),
+      isOpen: (key) => open.second || !isOfSecond(key)
+    })
+    node.faults.set(secondIsAway)
+    return { stores, node, open }
+  })
+
+  it.scoped("is claimed, and leases keys of other batches, when its record cannot be finished", () =>
+    Effect.gen(function* () {
+      const { node, stores } = yield* startedWithRecord
+      const keys = yield* lease(node, 8)
+      expect(keys.length).toBe(8)
+      expect(keys.filter((key) => key.includes("-"))).toEqual([])
+      expect((yield* node.shard().Status()).level).toBeGreaterThan(0)
+      yield* stores.stock.openBatches(0).pipe(
+        Effect.map((batches) => toStrings(batches[0]!.keys)),
+        Effect.map((recorded) => expect(recorded).toEqual(["a-0", "b-0", "a-1", "b-1"]))
+      )
+    })
+  )
+
+  it.scoped(
+    "finishes its record once when the database is back, without bound keys, and asks it once until then",
+    () =>
+      Effect.gen(function* () {
+        const { node, open, stores } = yield* startedWithRecord
+        const leased = [...(yield* lease(node, 8))]
+        const asked = questions(node)
+        for (let second = 0; second < 5; second++) {
+          yield* TestClock.adjust("1 seconds")
+          leased.push(...(yield* lease(node, 8)))
+          yield* others
+        }
+        expect(questions(node)).toBe(asked)
+        // It is taken for back before it answers.
+        open.second = true
+        yield* TestClock.adjust("1 seconds")
+        yield* others
+        expect(questions(node)).toBeGreaterThan(asked)
+        node.faults.set()
+        for (let second = 0; second < 3; second++) {
+          yield* TestClock.adjust("1 seconds")
+          yield* others
+        }
+        yield* node.stop
+        const all = [...leased, ...toStrings(yield* stores.pool.lease(0, Number.MAX_SAFE_INTEGER))]
+        expectDistinct(all)
+        expect(all.filter((key) => key.includes("-")).toSorted()).toEqual(["a-0", "b-0"])
+        expect(all.length).toBe((yield* minted(stores)) + 2)
+      })
+  )
+
+  it.scoped("leaves the record to the next process, where it ends before the database is back", () =>
+    Effect.gen(function* () {
+      const { node, stores } = yield* startedWithRecord
+      const leased = yield* lease(node, 8)
+      yield* others
+      yield* node.stop
+      const left = yield* drain({ ...stores, pool: yield* freshPool() })
+      expect(left.filter((key) => key.includes("-")).toSorted()).toEqual(["a-0", "b-0"])
+      expect(left).toEqual(expect.arrayContaining(leased))
     })
   )
 })

@@ -8,7 +8,7 @@ const pushedWithin_us = 5 * s_us
 
 /**
  * C6: a new owner of a pool shard finishes what stands recorded before it records anything itself,
- * so that no keys are left behind in a record; and 5 s after faults have ended nothing is recorded that was not pushed.
+ * so that no keys are left behind in a record, or when the databases of links answer that have their keys; and 5 s after faults have ended nothing is recorded that was not pushed.
  */
 export const Recovery: Checker = {
   name: "recovery",
