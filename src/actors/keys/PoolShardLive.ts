@@ -118,6 +118,8 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
       left.clear()
       firstOf.clear()
       yield* finishRecorded(fresh, yield* stock.openBatches(shard))
+      // The next refill may be far, and records that former owners left have been open for long.
+      if (settled.length > 0) yield* closeSettled(fresh)
       if (left.size > 0)
         yield* Effect.logWarning(
           `${left.size} records of pool shard ${shard} wait for a database of links that does not answer`
