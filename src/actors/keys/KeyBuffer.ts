@@ -244,6 +244,8 @@ export const make = (
 
     /** Asks about keys that come once the buffer closes, and gives those back that are not bound. */
     const giveBackUnbound = (keys: ReadonlyArray<string>) =>
+      Parallel.forEach(BoundKeys.byLane(places, keys), giveBackLane)
+    const giveBackLane = (keys: ReadonlyArray<string>) =>
       store.takenAmong(keys).pipe(
         Effect.interruptible,
         Effect.timeout(returnWaitMax),
@@ -270,7 +272,8 @@ export const make = (
       takeNow,
       takeMany,
       putBack,
-      putBackUnbound: (keys) => Effect.suspend(() => (closed ? giveBackUnbound(keys) : unsure.add(keys))),
+      putBackUnbound: (keys) =>
+        Effect.suspend(() => (closed ? Effect.asVoid(giveBackUnbound(keys)) : unsure.add(keys))),
       dropBound: Effect.suspend(() => (closed ? Effect.void : drop.join)),
       withoutBound,
       level: Effect.sync(() => ring.size),

@@ -138,10 +138,11 @@ export const make = Effect.map(Effect.all([GuardedCreates, KeyedHash]), ([guarde
       return { answer, isReplay: false }
     }
     const { body, key, owner } = repeats
-    const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawId }
     const fingerprint = hash.of("create-body", body)
+    const name = `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`
+    const guard = { name, token: yield* drawId, fingerprint }
     const beginning = Problem.orUnavailable(
-      Effect.mapError(begin(guarded, { ...guard, ...guardTimes, fingerprint }), fromFailure)
+      Effect.mapError(begin(guarded, { ...guard, ...guardTimes }), fromFailure)
     )
     const state = yield* beginning
     if (state._tag !== "Begun") return yield* replay(state, fingerprint)

@@ -6,6 +6,7 @@ import {
   type GuardedCreates,
   type GuardedLink,
   type GuardedOutcome,
+  type GuardState,
   guardTimes,
   type Settlement
 } from "../links/GuardedCreates.ts"
@@ -32,7 +33,18 @@ const lookingAgain = Duration.millis(100)
 const bucketOfGuard = ({ name }: { readonly name: string }): number => bucketOfName(name)
 
 /** What stands for guards that are in other databases, in the one of the link: its answer is what they are to be settled with. */
-const substituteOf = ({ name, token }: Guard, key: string): Guard => ({ name: `${name}@${key}`, token })
+const substituteOf = (guard: Guard, key: string): Guard => ({ ...guard, name: `${guard.name}@${key}` })
+
+/** A substitute that has an answer: `null` where that is one to another create, whose guard was left alone, or forgotten by a failover. */
+interface Settled {
+  readonly answer: string | null
+}
+
+const settledOf = ({ fingerprint = "" }: Guard, state: GuardState | undefined): Settled | null => {
+  if (state?._tag !== "Settled") return null
+  const isOther = state.fingerprint !== "" && fingerprint !== "" && state.fingerprint !== fingerprint
+  return { answer: isOther ? null : state.answer }
+}
 
 /**
  * `GuardedCreates` over several databases.
@@ -85,12 +97,12 @@ export const make = (
     return places[bucketOfGuard(guard)]!.home === places[bucketOf(key)]!.home
   }
 
-  /** Begins the substitute of a guard; gives the answer that it has, if it was settled. */
+  /** Begins the substitute of a guard; gives the answer that it has, if it was settled already. */
   const beginSubstitute = (
     substitute: Guard,
     key: string,
     replaces?: string
-  ): Effect.Effect<ReadonlyArray<string | null>, StorageError> =>
+  ): Effect.Effect<ReadonlyArray<Settled | null>, StorageError> =>
     router.write(
       "GuardedCreates.bindMany",
       [key],
@@ -103,10 +115,15 @@ export const make = (
               "GuardedCreates.bindMany",
               tenure,
               guarded.beginMany([
-                { ...substitute, ...guardTimes, fingerprint: "", ...(replaces !== undefined && { replaces }) }
+                {
+                  ...substitute,
+                  ...guardTimes,
+                  fingerprint: substitute.fingerprint ?? "",
+                  ...(replaces !== undefined && { replaces })
+                }
               ])
             ),
-            ([state]) => [state?._tag === "Settled" ? state.answer : null]
+            ([state]) => [settledOf(substitute, state)]
           )
     )
 
@@ -131,14 +148,14 @@ export const make = (
     )
 
   /**
-   * What becomes of a link of which a substitute has the answer of an earlier try; `undefined` where the link of that is not there any more. One that has ended counts as little as that of any settled
-   * guard.
+   * What becomes of a link of which a substitute has the answer of an earlier try, or of another create; `undefined` where the link of that is not there any more. One that has ended counts as little as
+   * that of any settled guard.
    */
-  const whenSettled = ({ guards, link: { key } }: GuardedLink, answer: string) =>
+  const whenSettled = ({ guards, link: { key } }: GuardedLink, { answer }: Settled) =>
     Effect.gen(function* (): Effect.fn.Return<GuardedOutcome | undefined, StorageError> {
       const [row] = yield* findMany([key])
       if (row === null || row === undefined) return undefined
-      if (row.deletedAt !== null) return "taken"
+      if (row.deletedAt !== null || answer === null) return "taken"
       yield* settleAll(guards, key, answer)
       return "superseded"
     })
@@ -149,7 +166,7 @@ export const make = (
       const { guards, link } = taken
       const substitute = substituteOf(guards[0]!, link.key)
       const [settled] = yield* beginSubstitute(substitute, link.key)
-      if (settled !== null) return (yield* whenSettled(taken, settled!)) ?? "taken"
+      if (settled) return (yield* whenSettled(taken, settled)) ?? "taken"
       yield* abandonSubstitute(substitute, link.key)
       return "taken"
     })
@@ -168,8 +185,8 @@ export const make = (
       if (!link.custom) return "apart" satisfies GuardedOutcome
       const substitute = substituteOf(first!, link.key)
       const [settled] = yield* beginSubstitute(substitute, link.key)
-      if (settled !== null) {
-        const known = yield* whenSettled(guarded, settled!)
+      if (settled) {
+        const known = yield* whenSettled(guarded, settled)
         if (known !== undefined) return known
         yield* beginSubstitute(substitute, link.key, link.key)
       }

@@ -5,9 +5,14 @@ import type { StorageError } from "../StorageError.ts"
 /**
  * What lets only one of several creates make its link: those with one `Idempotency-Key`, or those that would reuse a link of one URL.
  *
- * The last caller to begin a guard holds it, by a token that nobody else has.
+ * The last caller to begin a guard holds it, by a token that nobody else has. `fingerprint`: what the create is about, for those who come later to compare; without one, or with an empty one, nothing is
+ * compared.
  */
-export const Guard = Schema.Struct({ name: Schema.String, token: Schema.Number })
+export const Guard = Schema.Struct({
+  name: Schema.String,
+  token: Schema.Number,
+  fingerprint: Schema.optional(Schema.String)
+})
 /** See {@link Guard}. */
 export type Guard = typeof Guard.Type
 
@@ -35,7 +40,6 @@ export type GuardedOutcome = "bound" | "taken" | "superseded" | "apart"
 
 /** How to begin a guard. */
 export interface Beginning extends Guard {
-  /** What the create is about, for those who come later to compare. */
   readonly fingerprint: string
   /** How long nobody else may begin it, in milliseconds: longer than its create can take. */
   readonly lease_ms: number

@@ -373,6 +373,24 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
+  it.scopedLive("gives that answer to no create of another body: its alias is taken", () =>
+    Effect.gen(function* () {
+      const { databases, guarded } = yield* Effect.flatten(open)
+      const asking = (token: number, fingerprint: string) => ({ ...beginning(token, 0), fingerprint })
+      const bindAs = (token: number, fingerprint: string) =>
+        guarded.bindMany([{ ...bind(token), guards: [{ ...guard(token), fingerprint }] }])
+      yield* begin(guarded, asking(1, "body"))
+      expect(yield* bindAs(1, "body")).toEqual(["bound"])
+      // A failover has forgotten it.
+      yield* databases[0]!.sql`DELETE FROM create_guards`
+      yield* begin(guarded, asking(2, "another body"))
+      expect(yield* bindAs(2, "another body")).toEqual(["taken"])
+      expect(yield* begin(guarded, asking(3, "body"))).toEqual({ _tag: "Begun" })
+      expect(yield* bindAs(3, "body")).toEqual(["superseded"])
+      expect(yield* begin(guarded, asking(4, "body"))).toMatchObject({ answer: "the answer" })
+    })
+  )
+
   it.scopedLive("has that answer also where the alias has come into its guard's database since", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
@@ -422,8 +440,8 @@ describePostgres("a create whose guard is in another database than its alias", (
       const node = yield* Effect.flatten(open)
       const lost = new StorageError({ operation: "begin", applied: "no", reason: "the connection failed" })
       const key = ["one", "two"].find((key) => key !== "there" && bucketOf(key) !== bucketOf("there"))!
-      const other: Guard = { name: "idempotency:b", token: 1 }
-      const third: Guard = { name: "idempotency:c", token: 1 }
+      const other = { name: "idempotency:b", token: 1 }
+      const third = { name: "idempotency:c", token: 1 }
       const taken = { ...linkOf("taken"), custom: true }
       yield* node.links.insertMany([{ ...taken, createId: 7 }])
       yield* begin(node.guarded, beginning(1))
