@@ -175,13 +175,17 @@ export class BucketMoves {
         }),
         at(`the next step is ${step}`)
       )
-    const barrier = (database: VirtualDatabase, isClosed: boolean, builds = false) =>
+    /** Changes a barrier by several statements of one client: one that is dead by the time the database comes to them does not send the rest, and the barrier stays as it is. */
+    const ofBarrier = (database: VirtualDatabase, change: (barriers: Tables["home"]["barriers"]) => void) =>
       ask(database, "barrier", ({ home: { barriers } }) => {
-        if (builds && !barriers.has(id)) barriers.set(id, { buckets: whole, isClosed })
-        else if (!builds && barriers.has(id)) barriers.set(id, { buckets: whole, isClosed })
+        if (mover.isAlive) change(barriers)
+      })
+    const barrier = (database: VirtualDatabase, isClosed: boolean, builds = false) =>
+      ofBarrier(database, (barriers) => {
+        if (builds !== barriers.has(id)) barriers.set(id, { buckets: whole, isClosed })
       })
     const withoutBarrier = (database: VirtualDatabase) =>
-      ask(database, "barrier", ({ home }) => home.barriers.delete(id))
+      ofBarrier(database, (barriers) => barriers.delete(id))
     const stopped = new StorageError({ operation: "BucketMover", applied: "no", reason: "it has stopped" })
 
     /** The target has all that is committed when this begins. */
