@@ -2,6 +2,7 @@ import { Command } from "@effect/cli"
 import { Console, Context, Effect, Scope } from "effect"
 import * as VisitStoreSpread from "../storage/homes/VisitStoreSpread.ts"
 import * as BucketMoveLog from "../storage/links/moves/BucketMoveLog.ts"
+import * as MoverLock from "../storage/links/moves/MoverLock.ts"
 import { asStorageError } from "../storage/sql/SqlTransaction.ts"
 import * as VisitMover from "../storage/visits/VisitMover.ts"
 import * as Progress from "../terminal/Progress.ts"
@@ -21,7 +22,9 @@ export const moveVisits = Command.make(
     function* () {
       const { sources, targets } = yield* VisitDatabases
       // Rows of a move of buckets are in two databases until it is over.
-      const log = yield* BucketMoveLog.open(sources[0]!.sql)
+      const [control, ...further] = sources
+      const lock = yield* MoverLock.hold(control!, further)
+      const log = BucketMoveLog.make(lock.control)
       if ((yield* log.unfinished) !== undefined) {
         return yield* new Refused({
           message:
@@ -30,16 +33,18 @@ export const moveVisits = Command.make(
       }
       const scope = yield* Effect.scope
       let bar: Progress.Progress | undefined
-      const rows = yield* VisitMover.move(
-        { sources, targets, placeOf: (subject) => VisitStoreSpread.placeOf(subject, targets.length) },
-        {
-          at: () => Effect.void,
-          progress: (done, all) =>
-            Effect.gen(function* () {
-              bar ??= yield* Scope.extend(Progress.make({ all, unit: "rows" }), scope)
-              bar.update(done)
-            })
-        }
+      const rows = yield* lock.holding(
+        VisitMover.move(
+          { sources, targets, placeOf: (subject) => VisitStoreSpread.placeOf(subject, targets.length) },
+          {
+            at: () => Effect.void,
+            progress: (done, all) =>
+              Effect.gen(function* () {
+                bar ??= yield* Scope.extend(Progress.make({ all, unit: "rows" }), scope)
+                bar.update(done)
+              })
+          }
+        )
       )
       yield* Console.log(
         rows === 0

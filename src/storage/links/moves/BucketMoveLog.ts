@@ -1,8 +1,8 @@
-import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Data, Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { databaseNow } from "../../sql/SqlDialect.ts"
 import type { Move } from "../buckets/BucketPlacement.ts"
+import type { LockSession } from "./MoverLock.ts"
 
 /**
  * The steps of a move, in order; each can be done again.
@@ -31,12 +31,6 @@ export interface LoggedMove extends Move {
   readonly snapshot: string | null
 }
 
-/** Another process moves buckets. */
-export class MoverBusy extends Data.TaggedError("MoverBusy")<{}> {
-  override readonly message =
-    "Another process moves buckets of this deployment. Wait until it is done, or stop it."
-}
-
 interface MoveRow {
   readonly id: number
   readonly home_from: number
@@ -58,67 +52,46 @@ const moveOf = (row: MoveRow): LoggedMove => ({
   snapshot: row.snapshot
 })
 
-/** The advisory lock of the process that moves buckets. An arbitrary fixed number. */
-const moverLock = 5_012_704_420
-
-/** How long is waited for it: the session of a mover that was killed is over after a second. */
-const lockTries = Schedule.spaced("100 millis").pipe(Schedule.intersect(Schedule.recurs(30)))
-
 /** Changes of a move that are written together with its next step. */
 export type Change = Partial<Pick<LoggedMove, "rolled" | "snapshot">>
 
-/**
- * The moves in the control database, for one process at a time, until the scope closes. All is read and written by the session that has the lock: once that is lost, nothing more
- * can be.
- */
-export const open = (control: SqlClient.SqlClient) =>
-  Effect.gen(function* () {
-    const connection = yield* Effect.uninterruptible(control.reserve)
-    const ask = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.provideService(effect, SqlClient.TransactionConnection, [connection, 0])
-    yield* Effect.acquireRelease(
-      Effect.filterOrFail(
-        ask(control<{ locked: boolean }>`SELECT pg_try_advisory_lock(${moverLock}) AS locked`),
-        ([row]) => row!.locked,
-        () => new MoverBusy()
-      ).pipe(Effect.retry({ schedule: lockTries, while: (error) => error._tag === "MoverBusy" })),
-      () => Effect.ignore(ask(control`SELECT pg_advisory_unlock(${moverLock})`))
-    )
-    const now = databaseNow(control)
+/** The moves in the control database. All is read and written by the session that has the lock there: once that is lost, nothing more can be. */
+export const make = ({ ask, sql: control }: LockSession) => {
+  const now = databaseNow(control)
 
-    /** The move that is not over, if there is one. */
-    const unfinished: Effect.Effect<LoggedMove | undefined, SqlError> = Effect.map(
-      ask(control<MoveRow>`SELECT * FROM bucket_moves WHERE step NOT IN ('done', 'aborted')`),
-      ([row]) => row && moveOf(row)
+  /** The move that is not over, if there is one. */
+  const unfinished: Effect.Effect<LoggedMove | undefined, SqlError> = Effect.map(
+    ask(control<MoveRow>`SELECT * FROM bucket_moves WHERE step NOT IN ('done', 'aborted')`),
+    ([row]) => row && moveOf(row)
+  )
+
+  const begin = ({ buckets, from, to }: Move): Effect.Effect<LoggedMove, SqlError> =>
+    Effect.map(
+      ask(control<MoveRow>`
+        INSERT INTO bucket_moves (id, home_from, home_to, buckets, step, begun_at)
+        SELECT coalesce(max(id), 0) + 1, ${from}::smallint, ${to}::smallint, ${JSON.stringify(buckets)}, 'prepare', ${now} FROM bucket_moves
+        RETURNING *`),
+      ([row]) => moveOf(row!)
     )
 
-    const begin = ({ buckets, from, to }: Move): Effect.Effect<LoggedMove, SqlError> =>
-      Effect.map(
-        ask(control<MoveRow>`
-          INSERT INTO bucket_moves (id, home_from, home_to, buckets, step, begun_at)
-          SELECT coalesce(max(id), 0) + 1, ${from}::smallint, ${to}::smallint, ${JSON.stringify(buckets)}, 'prepare', ${now} FROM bucket_moves
-          RETURNING *`),
-        ([row]) => moveOf(row!)
-      )
+  /** Gives the move as it is then. */
+  const set = (
+    { id, rolled, snapshot }: LoggedMove,
+    step: LoggedMove["step"],
+    change: Change = {}
+  ): Effect.Effect<LoggedMove, SqlError> => {
+    const next = { rolled, snapshot, ...change }
+    return Effect.map(
+      ask(control<MoveRow>`
+        UPDATE bucket_moves SET step = ${step}, rolled_day = ${next.rolled.day}, rolled_month = ${next.rolled.month}, snapshot = ${next.snapshot},
+          ended_at = CASE WHEN ${step} IN ('done', 'aborted') THEN ${now} ELSE NULL END
+        WHERE id = ${id} RETURNING *`),
+      ([row]) => moveOf(row!)
+    )
+  }
 
-    /** Gives the move as it is then. */
-    const set = (
-      { id, rolled, snapshot }: LoggedMove,
-      step: LoggedMove["step"],
-      change: Change = {}
-    ): Effect.Effect<LoggedMove, SqlError> => {
-      const next = { rolled, snapshot, ...change }
-      return Effect.map(
-        ask(control<MoveRow>`
-          UPDATE bucket_moves SET step = ${step}, rolled_day = ${next.rolled.day}, rolled_month = ${next.rolled.month}, snapshot = ${next.snapshot},
-            ended_at = CASE WHEN ${step} IN ('done', 'aborted') THEN ${now} ELSE NULL END
-          WHERE id = ${id} RETURNING *`),
-        ([row]) => moveOf(row!)
-      )
-    }
+  return { unfinished, begin, set }
+}
 
-    return { unfinished, begin, set }
-  })
-
-/** What {@link open} gives. */
-export type BucketMoveLog = Effect.Effect.Success<ReturnType<typeof open>>
+/** What {@link make} gives. */
+export type BucketMoveLog = ReturnType<typeof make>

@@ -16,6 +16,7 @@ import * as BucketRows from "./BucketRows.ts"
 import { recall } from "./ForgottenMoves.ts"
 import { missing } from "./MovePreconditions.ts"
 import { movedTables, writersTables } from "./MovedTables.ts"
+import * as MoverLock from "./MoverLock.ts"
 
 /** The buckets cannot be moved, and nothing was changed by this. */
 export class MoveRefused extends Data.TaggedError("MoveRefused")<{ readonly message: string }> {}
@@ -23,7 +24,7 @@ export class MoveRefused extends Data.TaggedError("MoveRefused")<{ readonly mess
 /** A move has stopped where it was. The next run goes on there. */
 export class MoveStopped extends Data.TaggedError("MoveStopped")<{ readonly message: string }> {}
 
-/** A database of links as the mover needs it: clients without a bound on statements, and at least 4 connections. */
+/** A database of links as the mover needs it: clients without a bound on statements, and at least 4 connections, of which one has the mover's lock. */
 export interface MovedDatabase {
   readonly sql: SqlClient.SqlClient
   /** How the servers of the other databases reach it. */
@@ -94,7 +95,7 @@ const fencing = <A, E>(moment: Effect.Effect<A, E | NotNow, Scope.Scope>) =>
 const unwatched: Watcher = { at: () => Effect.void, progress: () => Effect.void }
 
 /**
- * Moves buckets from one database to another while nodes work on both, by PostgreSQL's logical replication. One process of a deployment can do it at a time; `BucketMoveLog` remembers how far it is.
+ * Moves buckets from one database to another while nodes work on both, by PostgreSQL's logical replication. One process of a deployment can do it at a time, by `MoverLock` in all databases, which it has until the scope closes; `BucketMoveLog` remembers how far it is.
  *
  * Laws:
  * 1. Before the step `fence` nothing is changed for nodes, and {@link abort} undoes all of it. After it, the move can only go on.
@@ -107,7 +108,11 @@ export const make = <E = never>(
 ) =>
   Effect.gen(function* () {
     const control = databases.get(0)!.sql
-    const log = yield* BucketMoveLog.open(control)
+    const further = Array.from(databases, ([number, { sql }]) => ({ number, sql })).filter(
+      ({ number }) => number > 0
+    )
+    const lock = yield* MoverLock.hold({ number: 0, sql: control }, further)
+    const log = BucketMoveLog.make(lock.control)
     const placement = yield* Effect.provideService(BucketPlacementSql.make, SqlClient.SqlClient, control)
 
     const partsOf = Effect.fnUntraced(function* (move: BucketMoveLog.LoggedMove) {
@@ -461,57 +466,63 @@ export const make = <E = never>(
       placement: placement.read,
 
       /** Goes on with the move that is not finished; `undefined` where there is none. */
-      resume: Effect.gen(function* () {
-        const move = yield* unfinished
-        if (move === undefined) return undefined
-        if (move.step === "abort") {
-          return yield* new MoveRefused({
-            message: `Move ${move.id} is being undone. Run the command with --abort to finish that.`
-          })
-        }
-        return yield* finish(move)
-      }),
+      resume: lock.holding(
+        Effect.gen(function* () {
+          const move = yield* unfinished
+          if (move === undefined) return undefined
+          if (move.step === "abort") {
+            return yield* new MoveRefused({
+              message: `Move ${move.id} is being undone. Run the command with --abort to finish that.`
+            })
+          }
+          return yield* finish(move)
+        })
+      ),
 
       /** Moves buckets, unless something is missing, or another move is not finished. */
       move: (wanted: Move) =>
-        Effect.gen(function* () {
-          const other = yield* log.unfinished
-          if (other !== undefined) {
-            return yield* new MoveRefused({ message: `Move ${other.id} is not finished. Finish it first.` })
-          }
-          const { places } = yield* placement.read
-          const elsewhere = wanted.buckets.filter((bucket) => places[bucket]!.home !== wanted.from)
-          if (elsewhere.length > 0 || wanted.from === wanted.to) {
-            return yield* new MoveRefused({
-              message: `Not all of these buckets are in database ${wanted.from}, and outside of ${wanted.to}: ${elsewhere.slice(0, 5).join(", ")}`
-            })
-          }
-          const [from, to] = [databases.get(wanted.from), databases.get(wanted.to)]
-          if (from === undefined || to === undefined) {
-            return yield* new MoveRefused({
-              message: `There are ${databases.size} databases, 0 to ${databases.size - 1}: LINK_DATABASE_URLS names those after 0.`
-            })
-          }
-          const problems = Arrays.filter(
-            [
-              yield* unaware(wanted),
-              ...(yield* missing(
-                { number: wanted.from, ...from },
-                { number: wanted.to, ...to },
-                wanted.buckets
-              ))
-            ],
-            (problem) => problem !== undefined
-          )
-          if (problems.length > 0) return yield* new MoveRefused({ message: problems.join("\n") })
-          yield* recalled(undefined)
-          return yield* finish(yield* log.begin(wanted))
-        }),
+        lock.holding(
+          Effect.gen(function* () {
+            const other = yield* log.unfinished
+            if (other !== undefined) {
+              return yield* new MoveRefused({ message: `Move ${other.id} is not finished. Finish it first.` })
+            }
+            const { places } = yield* placement.read
+            const elsewhere = wanted.buckets.filter((bucket) => places[bucket]!.home !== wanted.from)
+            if (elsewhere.length > 0 || wanted.from === wanted.to) {
+              return yield* new MoveRefused({
+                message: `Not all of these buckets are in database ${wanted.from}, and outside of ${wanted.to}: ${elsewhere.slice(0, 5).join(", ")}`
+              })
+            }
+            const [from, to] = [databases.get(wanted.from), databases.get(wanted.to)]
+            if (from === undefined || to === undefined) {
+              return yield* new MoveRefused({
+                message: `There are ${databases.size} databases, 0 to ${databases.size - 1}: LINK_DATABASE_URLS names those after 0.`
+              })
+            }
+            const problems = Arrays.filter(
+              [
+                yield* unaware(wanted),
+                ...(yield* missing(
+                  { number: wanted.from, ...from },
+                  { number: wanted.to, ...to },
+                  wanted.buckets
+                ))
+              ],
+              (problem) => problem !== undefined
+            )
+            if (problems.length > 0) return yield* new MoveRefused({ message: problems.join("\n") })
+            yield* recalled(undefined)
+            return yield* finish(yield* log.begin(wanted))
+          })
+        ),
 
       /** Undoes the move that is not finished, if its buckets are not fenced yet; `undefined` where there is none. */
-      abort: Effect.gen(function* () {
-        const move = yield* unfinished
-        return move === undefined ? undefined : yield* undo(move)
-      })
+      abort: lock.holding(
+        Effect.gen(function* () {
+          const move = yield* unfinished
+          return move === undefined ? undefined : yield* undo(move)
+        })
+      )
     }
   })

@@ -1,6 +1,19 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { Clock, Context, Data, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Scope } from "effect"
+import {
+  Clock,
+  Context,
+  Data,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Redacted,
+  Ref,
+  Scope
+} from "effect"
 import { describe } from "vitest"
 import { bucketOf, bucketOfName } from "../../../../src/keys/Buckets.ts"
 import { hourOf, shortestKept_days } from "../../../../src/model/Visit.ts"
@@ -470,13 +483,105 @@ const counting = <A, E, R>(databases: Databases, count: Effect.Effect<A, E, R>) 
               ? Effect.map(Effect.flip(resume(all)), (error) => void others.push(error))
               : Effect.void
         })
-        expect(others).toMatchObject([{ _tag: "MoverBusy" }])
+        expect(others).toMatchObject([{ _tag: "MoverBusy", database: 0 }])
         const refused = interrupted(all, "the next step is copy", Effect.flip(move(all, 1, 0)))
         yield* move(all, 1, 0)
         expect(yield* refused).toMatchObject({
           _tag: "MoveRefused",
           message: expect.stringContaining("not finished")
         })
+      }),
+    120_000
+  )
+
+  /** The same databases, for another process. */
+  const elsewhere = (all: Databases) =>
+    Effect.map(
+      Effect.forEach(all, ([number, { url }]) =>
+        Effect.map(
+          Layer.build(postgresAt(Redacted.value(url), { maxConnections: 8, answerTimeout: Duration.zero })),
+          (context) => [number, { sql: Context.get(context, SqlClient.SqlClient), url }] as const
+        )
+      ),
+      (databases): Databases => new Map(databases)
+    )
+
+  /** Ends the sessions that have an advisory lock in a database, as its failover does: a mover's alone, while no node runs. */
+  const losesLocks = ({ sql }: BucketMover.MovedDatabase) =>
+    Effect.gen(function* () {
+      const lockers = sql<{ pid: number }>`SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+      const ended = yield* sql<{
+        pid: number
+      }>`SELECT pid, pg_terminate_backend(pid) FROM (${lockers}) AS lockers`
+      expect(ended).toHaveLength(1)
+      yield* Effect.repeat(lockers, { until: (left) => left.every(({ pid }) => pid !== ended[0]!.pid) })
+    })
+
+  for (const lost of [0, 1]) {
+    it.scopedLive(
+      `stops when it has lost the lock in database ${lost}, and builds no barrier beside the mover that goes on`,
+      () =>
+        Effect.gen(function* () {
+          const all = yield* filled
+          const others = yield* elsewhere(all)
+          const [begun, mayGoOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const slow = waitingAt(all.get(1)!.sql, "CREATE OR REPLACE FUNCTION", begun, mayGoOn)
+          const first = yield* Effect.fork(
+            Effect.exit(move(new Map([...all, [1, { ...all.get(1)!, sql: slow }]]), 0, 1))
+          )
+          yield* Deferred.await(begun)
+          yield* losesLocks(others.get(lost)!)
+          yield* Effect.retry(resume(others), { while: (error) => error._tag === "MoverBusy" })
+          yield* Deferred.succeed(mayGoOn, undefined)
+          const exit = yield* Fiber.join(first)
+          expect(yield* traces(all)).toEqual([])
+          yield* all.get(1)!.sql`UPDATE links SET url = 'https://example.com/new'`
+          expect(yield* homes(all)).toEqual(half.map(() => 1))
+          expect(yield* Effect.flip(exit)).toMatchObject({ _tag: "MoverLockLost", database: lost })
+        }),
+      120_000
+    )
+  }
+
+  it.scopedLive(
+    "keeps others away from a database in which something that it does cannot be stopped, while it has lost the control database's lock",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* filled
+        const others = yield* elsewhere(all)
+        const [begun, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        yield* Effect.addFinalizer(() => Deferred.succeed(mayEnd, undefined))
+        const places: Array<string> = []
+        const first = yield* Effect.fork(
+          Effect.exit(
+            move(all, 0, 1, {
+              ...quiet,
+              at: (place) => {
+                places.push(place)
+                if (place !== "the target has its barrier") return Effect.void
+                return Effect.uninterruptible(
+                  Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(mayEnd))
+                )
+              }
+            })
+          )
+        )
+        yield* Deferred.await(begun)
+        yield* losesLocks(others.get(0)!)
+        const refused = { _tag: "MoverBusy", database: 1 }
+        const error = yield* Effect.flip(resume(others))
+        expect(error).toMatchObject(refused)
+        expect((error as Error).message).toMatch(/process \d+ of PostgreSQL has the lock in database 1\./)
+        expect(yield* Effect.flip(abort(others))).toMatchObject(refused)
+        yield* Deferred.succeed(mayEnd, undefined)
+        expect(yield* Effect.flip(yield* Fiber.join(first))).toMatchObject({
+          _tag: "MoverLockLost",
+          database: 0
+        })
+        expect(places).toEqual(["the target has its barrier"])
+        expect(yield* resume(others)).toMatchObject({ from: 0, to: 1 })
+        expect(yield* traces(all)).toEqual([])
       }),
     120_000
   )
