@@ -34,6 +34,7 @@ export const moveVisits = Command.make(
       const scope = yield* Effect.scope
       let bar: Progress.Progress | undefined
       const rows = yield* lock.holding(
+        sources.map(({ number }) => number),
         VisitMover.move(
           { sources, targets, placeOf: (subject) => VisitStoreSpread.placeOf(subject, targets.length) },
           {

@@ -462,67 +462,65 @@ export const make = <E = never>(
     /** The move that a former run has begun and not finished, if there is one. */
     const unfinished = Effect.tap(log.unfinished, recalled)
 
+    const locked = <A, E1, R>({ from, to }: Move, work: Effect.Effect<A, E1, R>) =>
+      lock.holding([from, to], work)
+
     return {
       placement: placement.read,
 
       /** Goes on with the move that is not finished; `undefined` where there is none. */
-      resume: lock.holding(
-        Effect.gen(function* () {
-          const move = yield* unfinished
-          if (move === undefined) return undefined
-          if (move.step === "abort") {
-            return yield* new MoveRefused({
-              message: `Move ${move.id} is being undone. Run the command with --abort to finish that.`
-            })
-          }
-          return yield* finish(move)
-        })
-      ),
+      resume: Effect.gen(function* () {
+        const move = yield* unfinished
+        if (move === undefined) return undefined
+        if (move.step === "abort") {
+          return yield* new MoveRefused({
+            message: `Move ${move.id} is being undone. Run the command with --abort to finish that.`
+          })
+        }
+        return yield* locked(move, finish(move))
+      }),
 
       /** Moves buckets, unless something is missing, or another move is not finished. */
       move: (wanted: Move) =>
-        lock.holding(
-          Effect.gen(function* () {
-            const other = yield* log.unfinished
-            if (other !== undefined) {
-              return yield* new MoveRefused({ message: `Move ${other.id} is not finished. Finish it first.` })
-            }
-            const { places } = yield* placement.read
-            const elsewhere = wanted.buckets.filter((bucket) => places[bucket]!.home !== wanted.from)
-            if (elsewhere.length > 0 || wanted.from === wanted.to) {
-              return yield* new MoveRefused({
-                message: `Not all of these buckets are in database ${wanted.from}, and outside of ${wanted.to}: ${elsewhere.slice(0, 5).join(", ")}`
-              })
-            }
-            const [from, to] = [databases.get(wanted.from), databases.get(wanted.to)]
-            if (from === undefined || to === undefined) {
-              return yield* new MoveRefused({
-                message: `There are ${databases.size} databases, 0 to ${databases.size - 1}: LINK_DATABASE_URLS names those after 0.`
-              })
-            }
-            const problems = Arrays.filter(
-              [
-                yield* unaware(wanted),
-                ...(yield* missing(
-                  { number: wanted.from, ...from },
-                  { number: wanted.to, ...to },
-                  wanted.buckets
-                ))
-              ],
-              (problem) => problem !== undefined
-            )
-            if (problems.length > 0) return yield* new MoveRefused({ message: problems.join("\n") })
-            yield* recalled(undefined)
-            return yield* finish(yield* log.begin(wanted))
-          })
-        ),
+        Effect.gen(function* () {
+          const other = yield* log.unfinished
+          if (other !== undefined) {
+            return yield* new MoveRefused({ message: `Move ${other.id} is not finished. Finish it first.` })
+          }
+          const { places } = yield* placement.read
+          const elsewhere = wanted.buckets.filter((bucket) => places[bucket]!.home !== wanted.from)
+          if (elsewhere.length > 0 || wanted.from === wanted.to) {
+            return yield* new MoveRefused({
+              message: `Not all of these buckets are in database ${wanted.from}, and outside of ${wanted.to}: ${elsewhere.slice(0, 5).join(", ")}`
+            })
+          }
+          const [from, to] = [databases.get(wanted.from), databases.get(wanted.to)]
+          if (from === undefined || to === undefined) {
+            return yield* new MoveRefused({
+              message: `There are ${databases.size} databases, 0 to ${databases.size - 1}: LINK_DATABASE_URLS names those after 0.`
+            })
+          }
+          const problems = Arrays.filter(
+            [
+              yield* unaware(wanted),
+              ...(yield* missing(
+                { number: wanted.from, ...from },
+                { number: wanted.to, ...to },
+                wanted.buckets
+              ))
+            ],
+            (problem) => problem !== undefined
+          )
+          if (problems.length > 0) return yield* new MoveRefused({ message: problems.join("\n") })
+          yield* recalled(undefined)
+          const move = yield* log.begin(wanted)
+          return yield* locked(move, finish(move))
+        }),
 
       /** Undoes the move that is not finished, if its buckets are not fenced yet; `undefined` where there is none. */
-      abort: lock.holding(
-        Effect.gen(function* () {
-          const move = yield* unfinished
-          return move === undefined ? undefined : yield* undo(move)
-        })
-      )
+      abort: Effect.gen(function* () {
+        const move = yield* unfinished
+        return move === undefined ? undefined : yield* locked(move, undo(move))
+      })
     }
   })

@@ -91,8 +91,14 @@ const holdOne = ({ number, sql }: LockedDatabase) =>
 export interface MoverLock {
   /** The session that has it in the control database. */
   readonly control: LockSession
-  /** Runs an effect while all sessions that have the lock are there. Within some seconds after one is lost, the effect is interrupted, and this fails when it has ended. */
-  readonly holding: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | MoverLockLost, R>
+  /**
+   * Runs an effect that works on some databases, and on the control database, while the sessions that have the lock there are there. Within some seconds after one is lost, the effect is interrupted, and this
+   * fails when it has ended. What becomes of the other databases meanwhile is no matter.
+   */
+  readonly holding: <A, E, R>(
+    databases: Iterable<number>,
+    effect: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | MoverLockLost, R>
 }
 
 /**
@@ -106,12 +112,18 @@ export const hold = (
 ): Effect.Effect<MoverLock, MoverBusy | MoverLockLost | SqlError, Scope.Scope> =>
   Effect.gen(function* () {
     const first = yield* holdOne(control)
-    const looks = [first.look]
-    for (const database of further) looks.push((yield* holdOne(database)).look)
-    const look = Effect.all(looks, { concurrency: "unbounded", discard: true })
-    const lost = Effect.forever(Effect.zipRight(Effect.sleep(lookEach), look))
+    const looks = new Map([[control.number, first.look]])
+    for (const database of further) looks.set(database.number, (yield* holdOne(database)).look)
     return {
       control: first.session,
-      holding: (effect) => Effect.zipRight(look, Effect.raceFirst(effect, lost))
+      holding: (databases, effect) => {
+        const numbers = new Set([control.number, ...databases])
+        const look = Effect.forEach(numbers, (number) => looks.get(number)!, {
+          concurrency: "unbounded",
+          discard: true
+        })
+        const lost = Effect.forever(Effect.zipRight(Effect.sleep(lookEach), look))
+        return Effect.zipRight(look, Effect.raceFirst(effect, lost))
+      }
     }
   })

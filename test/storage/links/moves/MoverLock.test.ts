@@ -48,7 +48,8 @@ describePostgres("the lock of those who move buckets or visits", () => {
           )
         }
       })
-      const lock = yield* MoverLock.hold({ number: 3, sql: silent }, [])
+      const control = yield* open(yield* freshDatabase)
+      const lock = yield* MoverLock.hold({ number: 0, sql: control }, [{ number: 3, sql: silent }])
       const events: Array<string> = []
       const silence = Effect.sync(() => {
         isSilent = true
@@ -58,7 +59,8 @@ describePostgres("the lock of those who move buckets or visits", () => {
         Effect.zipRight(Effect.never),
         Effect.onInterrupt(() => Effect.sync(() => events.push("interrupted")))
       )
-      const fiber = yield* Effect.fork(Effect.flip(lock.holding(work)))
+      const others = yield* Effect.fork(lock.holding([], Effect.never))
+      const fiber = yield* Effect.fork(Effect.flip(lock.holding([3], work)))
       yield* Deferred.await(begun)
       const isDone = Effect.map(Fiber.poll(fiber), ({ _tag }) => _tag === "Some")
       yield* Effect.repeat(Effect.zipRight(TestClock.adjust("1 second"), isDone), { until: (done) => done })
@@ -66,6 +68,8 @@ describePostgres("the lock of those who move buckets or visits", () => {
         new MoverLock.MoverLockLost({ database: 3, reason: "no answer for 10s" })
       )
       expect(events).toEqual(["interrupted"])
+      // What does not work on that database goes on.
+      expect((yield* Fiber.poll(others))._tag).toBe("None")
       yield* Deferred.succeed(answers, undefined)
     })
   )
