@@ -1,4 +1,4 @@
-import { Array as Arrays, Either, Schema } from "effect"
+import { Array as Arrays, Effect, Either, Schema } from "effect"
 
 /**
  * A storage operation that did not give an answer.
@@ -46,6 +46,16 @@ export const answersOf = <A>(
       : new PartlyFailed({ operation, applied: "unknown", reason, outcomes })
   )
 }
+
+/** What became of each question of a batch, also of one that has failed in part. Fails where the whole batch has. */
+export const outcomesOf = <A, R>(
+  batch: Effect.Effect<ReadonlyArray<A>, StorageError, R>
+): Effect.Effect<Outcomes<A>, StorageError, R> =>
+  Effect.matchEffect(batch, {
+    onSuccess: (answers) => Effect.succeed(answers.map(Either.right)),
+    onFailure: (error) =>
+      error instanceof PartlyFailed ? Effect.succeed(error.outcomes as Outcomes<A>) : error
+  })
 
 /**
  * The caller's epoch is not the newest of its pool shard: another owner has claimed it since. Nothing was done. A pool names the newest that it knows: a database that has

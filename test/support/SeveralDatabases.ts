@@ -26,18 +26,26 @@ export interface SeveralDatabases extends LinkPorts.RoutedPorts {
 const onEach = <A, E>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.provideService(effect, SqlClient.SqlClient, sql)
 
+/** Raises the epoch of a database to that of the placement: it refuses those who know an older one. */
+export const raiseEpoch = Effect.fnUntraced(function* (
+  { databases, store }: Pick<SeveralDatabases, "databases" | "store">,
+  number: number
+) {
+  const { epochs } = yield* store.read
+  const { raise } = yield* onEach(databases[number]!.sql, LinkEpoch.make)
+  yield* raise(epochs.get(number)!)
+})
+
 /** Moves buckets as far as nodes see it: their rows stay where they are. */
 export const moveBuckets = Effect.fnUntraced(function* (
-  { databases, store }: Pick<SeveralDatabases, "databases" | "store">,
+  node: Pick<SeveralDatabases, "databases" | "store">,
   move: Parameters<SeveralDatabases["store"]["begin"]>[0],
   meanwhile: Effect.Effect<void, unknown> = Effect.void
 ) {
-  if (!(yield* store.begin(move))) return yield* Effect.dieMessage("the move does not apply")
-  const { epochs } = yield* store.read
-  const { raise } = yield* onEach(databases[move.from]!.sql, LinkEpoch.make)
-  yield* raise(epochs.get(move.from)!)
+  if (!(yield* node.store.begin(move))) return yield* Effect.dieMessage("the move does not apply")
+  yield* raiseEpoch(node, move.from)
   yield* meanwhile
-  yield* store.end(move)
+  yield* node.store.end(move)
 })
 
 /** A node on databases at these URLs, with pools of its own. */

@@ -1,11 +1,12 @@
 import { Entity } from "@effect/cluster"
-import { Cause, Duration, Effect, Exit, Option } from "effect"
+import { Cause, Duration, Effect, Either, Exit, Option } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import * as ActorMetrics from "../ActorMetrics.ts"
 import type { Link } from "../../model/Link.ts"
 import type { GuardedLink } from "../../storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { answersOf, outcomesOf } from "../../storage/StorageError.ts"
 import type { Take } from "../../storage/visits/VisitTakes.ts"
 import * as LinkCache from "./LinkCache.ts"
 import { LinkReader } from "./LinkReader.ts"
@@ -20,7 +21,7 @@ const ownerCacheMax = 4_096
  * The outcomes of a message's links, in their order. One link that failed fails the message. It is known to have left nothing behind only where all of its links
  * are, because they can have been in several statements.
  */
-const outcomesOf = (
+const createdOf = (
   outcomes: ReadonlyArray<BindOutcome>
 ): Effect.Effect<ReadonlyArray<CreateOutcome>, Unavailable> => {
   const failures = outcomes.filter(Exit.isFailure)
@@ -56,18 +57,20 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
 
       /** Each link alone, and with them what else this node binds. */
       const createMany = (links: ReadonlyArray<Link>) =>
-        Effect.flatMap(bind(local.bindThen, links), outcomesOf).pipe(Traced.span("UrlMapping.createMany"))
+        Effect.flatMap(bind(local.bindThen, links), createdOf).pipe(Traced.span("UrlMapping.createMany"))
 
       const createGuarded = (links: ReadonlyArray<GuardedLink>) =>
         Traced.span("UrlMapping.createGuarded")(local.bindGuarded(links))
 
       /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
       const takeVisits = (takes: ReadonlyArray<Take>) =>
-        Effect.tap(store.takeVisits(takes), (taken) =>
-          takes.forEach(({ key }, index) => {
-            if (taken[index]!.left === 0) cache.forget(key)
-          })
-        )
+        Effect.flatMap(outcomesOf(store.takeVisits(takes)), (outcomes) => {
+          for (const [index, { key }] of takes.entries()) {
+            const taken = outcomes[index]!
+            if (Either.isRight(taken) && taken.right.left === 0) cache.forget(key)
+          }
+          return answersOf("LinkStore.takeVisits", outcomes)
+        })
 
       return ActorMetrics.watch(
         "UrlMapping",

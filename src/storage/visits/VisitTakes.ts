@@ -3,13 +3,13 @@ import { Schema } from "effect"
 /**
  * A node's request for some of the visits that a link with `maxVisits` has left.
  *
- * A node has one request for a link under way at a time, and numbers them: so the last number that each node was granted is enough to recognize
- * a message that comes twice, by two ways, or late.
+ * A taker has one request for a link under way at a time, and numbers them: so the last number that each taker was granted is enough to recognize
+ * a message that comes twice, by two ways, or late. A node is a taker for each lane (`LinkPlaces`), as a link's lane changes with its home.
  */
 export const Take = Schema.Struct({
   key: Schema.String,
   count: Schema.Number,
-  /** The node: a text that no other start of any node has. */
+  /** A lane of a node: a text that no other lane, and no other start of any node, has. */
   taker: Schema.String,
   /** Higher with each take of the taker. */
   number: Schema.Number
@@ -33,7 +33,7 @@ export interface VisitsState {
   readonly takes: ReadonlyArray<LastTake>
 }
 
-/** Takers whose last takes are remembered of each link: as many nodes as can redirect it while a message is on its way. */
+/** Takers whose last takes are remembered of each link: as many as can redirect it while a message is on its way. */
 export const takersRemembered = 32
 
 /** The answer where there is no such link. */
