@@ -59,6 +59,12 @@ class Gathered {
     else count.nonBots++
   }
 
+  /** How many are gathered. */
+  get visits(): number {
+    const counts = [...this.byOwner.values()].flatMap((ofOwner) => [...ofOwner.values()])
+    return counts.reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
+  }
+
   /** What was gathered, in parts that fit into messages. */
   news(from: number, to: number): ReadonlyArray<News> {
     return [...this.byOwner].flatMap(([owner, counts]) => {
@@ -68,12 +74,9 @@ class Gathered {
   }
 }
 
-const visitsIn = (news: ReadonlyArray<News>) =>
-  news.flatMap(({ links }) => links).reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
-
 /**
  * Gathers the visits of owners with webhooks for them, and queues a message for each of these owners every second. Like the counts themselves, those of the last
- * second are lost when the process is killed.
+ * second are lost when the process is killed. What could not be told at a graceful stop is counted as dropped.
  */
 export const make = (
   visited: (news: News, id: string) => WebhookMessage
@@ -101,9 +104,9 @@ export const make = (
       state.untold = yield* Effect.forEach(news, (part) =>
         Effect.map(drawId, (id) => visited(part, String(id)))
       )
-      state.visits = visitsIn(news)
+      state.visits = gathered.visits
       yield* Metric.incrementBy(visitsUntold, gathered.dropped)
-    })
+    }).pipe(Effect.uninterruptible)
 
     const tell = Effect.gen(function* () {
       yield* nextMessages
@@ -116,13 +119,23 @@ export const make = (
 
     const isIdle = () => state.untold.length === 0 && state.gathered.links === 0
 
+    /** Counts what is left untold for good. */
+    const giveUp = Effect.suspend(() => {
+      const { gathered, untold, visits } = state
+      const lost = (untold.length > 0 ? visits : 0) + gathered.visits + gathered.dropped
+      return Effect.zipRight(
+        Metric.incrementBy(visitsUntold, lost),
+        Effect.logWarning(`The last visits could not be told: ${lost}`)
+      )
+    })
+
     // Registered before the fiber, so that it runs after the fiber's end.
     yield* Effect.addFinalizer(() =>
       tell.pipe(
         Effect.repeat({ until: isIdle }),
         Effect.interruptible,
         Effect.timeoutOption(stopMax),
-        Effect.filterOrElse(Option.isSome, () => Effect.logWarning("The last visits could not be told"))
+        Effect.filterOrElse(Option.isSome, () => giveUp)
       )
     )
     yield* isNoted.await.pipe(

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Scope, TestClock } from "effect"
+import { Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import { describe } from "vitest"
 import type { Link } from "../../src/model/Link.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
@@ -9,6 +9,7 @@ import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
 import * as News from "../../src/webhooks/VisitEvents.ts"
 import { VisitEvents } from "../../src/webhooks/VisitEvents.ts"
 import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
+import * as Metered from "../../src/telemetry/Metered.ts"
 import { linkOf } from "../support/samples/SomeLinks.ts"
 import { addVerified, claimOf, webhookOf } from "../support/samples/SomeWebhooks.ts"
 
@@ -129,6 +130,23 @@ describe("VisitEvents", () => {
       state.isAway = false
       yield* stop
       expect(yield* queued).toHaveLength(2)
+    })
+  )
+
+  it.scoped("counts as dropped what it could not tell at its stop, what is gathered included", () =>
+    Effect.gen(function* () {
+      const { note, state, stop } = yield* start
+      const dropped = () => Metered.read(News.visitsUntold).count
+      const before = dropped()
+      state.isAway = true
+      for (const isBot of [false, false, true]) note(owned("a", "usr_a"), isBot)
+      yield* TestClock.adjust("1 seconds")
+      note(owned("b", "usr_a"), false)
+      note(owned("c", "usr_b"), true)
+      const stopping = yield* Effect.fork(stop)
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(stopping)
+      expect(dropped() - before).toBe(5)
     })
   )
 })
