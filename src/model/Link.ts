@@ -155,6 +155,33 @@ const visitsLeftOf = (link: Link, maxVisits: number | null): number | null => {
 /** The redirects that are left as they are shown: none where more were used than are allowed by now. */
 export const shownVisitsLeft = (visitsLeft: number): number => Math.max(0, visitsLeft)
 
+/**
+ * The fields of a link that filters of lists look at, as somebody has read them: the condition of a write that is to be made only while the link still
+ * has them. The others that filters look at never change.
+ */
+export const LinkCondition = Schema.Struct({
+  url: choices.url,
+  title: choices.title,
+  tags: choices.tags,
+  archived: Schema.Boolean
+})
+/** See {@link LinkCondition}. */
+export type LinkCondition = typeof LinkCondition.Type
+
+/** The condition that a link is still as this one. */
+export const conditionOf = ({ extras, tags, title, url }: Link): LinkCondition => ({
+  url,
+  title,
+  tags,
+  archived: extras?.archived === true
+})
+
+const isSameCondition = Schema.equivalence(LinkCondition)
+
+/** Whether a link meets a condition, if there is one. */
+export const meets = (link: Link, condition: LinkCondition | undefined): boolean =>
+  condition === undefined || isSameCondition(conditionOf(link), condition)
+
 /** Extras as a change leaves them; `undefined` where none are left. */
 export const changedExtras = (
   before: LinkExtras | undefined,

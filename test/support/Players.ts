@@ -1,7 +1,7 @@
 // Commands that tests give to stores at random, and how each store plays them.
 
 import { Effect, FastCheck as fc } from "effect"
-import type { Link } from "../../src/model/Link.ts"
+import { conditionOf, type Link, type LinkCondition } from "../../src/model/Link.ts"
 import { concat, count, empty, fromStrings, toStrings } from "../../src/keys/PackedKeys.ts"
 import type { KeyPool } from "../../src/storage/keys/KeyPool.ts"
 import type { KeyRangeStore } from "../../src/storage/keys/KeyRangeStore.ts"
@@ -48,13 +48,25 @@ const repeatable: fc.Arbitrary<Link> = fc.integer({ min: 1, max: 4 }).map((creat
 }))
 const link = fc.oneof(anyLink, repeatable)
 
-/** Any deletion, or one of four, whose messages can come again and again. */
-const deletion = fc.oneof(
-  fc.record({ key, at: time }),
-  fc
-    .integer({ min: 1, max: 4 })
-    .map((deleteId) => ({ key: ["a", "b", "B"][deleteId % 3]!, at: deleteId, deleteId }))
+/** What is asked of a link that is written: mostly nothing, and often what few links are. */
+const onlyIf: fc.Arbitrary<{ readonly onlyIf?: LinkCondition }> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  { weight: 1, arbitrary: fc.record({ onlyIf: anyLink.map(conditionOf) }) },
+  { weight: 1, arbitrary: fc.record({ onlyIf: repeatable.map(conditionOf) }) }
 )
+
+/** Any deletion, or one of four, whose messages can come again and again. */
+const deletion = fc
+  .tuple(
+    fc.oneof(
+      fc.record({ key, at: time }),
+      fc
+        .integer({ min: 1, max: 4 })
+        .map((deleteId) => ({ key: ["a", "b", "B"][deleteId % 3]!, at: deleteId, deleteId }))
+    ),
+    onlyIf
+  )
+  .map(([deletion, onlyIf]) => ({ ...deletion, ...onlyIf }))
 
 const change = fc.record(
   {
@@ -74,8 +86,21 @@ const change = fc.record(
 
 /** Updates, some of which come again and again, also after others. */
 const update = fc
-  .record({ key, owner: fc.option(fc.constantFrom("one", "other")), at: time, change, updateId: fc.nat(20) })
-  .map((update) => ({ ...update, updateId: update.updateId * 1_000 + update.key.charCodeAt(0) }))
+  .tuple(
+    fc.record({
+      key,
+      owner: fc.option(fc.constantFrom("one", "other")),
+      at: time,
+      change,
+      updateId: fc.nat(20)
+    }),
+    onlyIf
+  )
+  .map(([update, onlyIf]) => ({
+    ...update,
+    ...onlyIf,
+    updateId: update.updateId * 1_000 + update.key.charCodeAt(0)
+  }))
 
 /** Takes of visits, some of which come again, also late. */
 const visitTake = fc.record({

@@ -112,6 +112,12 @@ export interface TestServiceOptions {
 /** The marks of its only pool. */
 export const poolMarks = { low: 100, high: 500 }
 
+/** What happens between what a request reads of links and what it writes; nothing by default. */
+interface Meanwhile {
+  afterList: Effect.Effect<unknown, unknown>
+  beforeWrite: (keys: ReadonlyArray<string>) => Effect.Effect<unknown, unknown>
+}
+
 /** A service that listens, and what the tests can do with it and see of it. */
 export class TestService extends Context.Tag("test/TestService")<
   TestService,
@@ -139,6 +145,10 @@ export class TestService extends Context.Tag("test/TestService")<
       readonly files: Map<string, string>
       wait: Effect.Effect<void>
     }
+    /** Its links, whatever fault they are under: what another node would do. */
+    readonly links: typeof LinkStore.Service
+    /** What happens just after a page of links has been read, and just before links are changed or deleted. */
+    readonly meanwhile: Meanwhile
     /** Makes its stores fail, or be silent, until told otherwise. */
     readonly setFault: (store: keyof Faults, fault: Fault) => Effect.Effect<void>
   }
@@ -150,8 +160,18 @@ const countedLinks = Effect.sync(() => {
   const rows = new Map<string, Link>()
   const ended = new Map<string, number>()
   const store = LinkStoreMemory.makeOver(rows, ended)
+  const meanwhile: Meanwhile = { afterList: Effect.void, beforeWrite: () => Effect.void }
+  const asking =
+    <Q extends { readonly key: string }, A, E>(write: (questions: ReadonlyArray<Q>) => Effect.Effect<A, E>) =>
+    (questions: ReadonlyArray<Q>) =>
+      Effect.suspend(() => Effect.orDie(meanwhile.beforeWrite(questions.map(({ key }) => key)))).pipe(
+        Effect.zipRight(write(questions))
+      )
   const counted = LinkStore.of({
     ...store,
+    list: (query) => Effect.tap(store.list(query), () => Effect.orDie(meanwhile.afterList)),
+    updateMany: asking(store.updateMany),
+    deleteMany: asking(store.deleteMany),
     findMany: (keys) =>
       Effect.suspend(() => {
         lookedUp += keys.length
@@ -164,6 +184,8 @@ const countedLinks = Effect.sync(() => {
   })
   return {
     store: counted,
+    uncounted: store,
+    meanwhile,
     rows,
     ended,
     bound: Effect.sync(() => bound),
@@ -377,6 +399,8 @@ const make = (options: TestServiceOptions) =>
       accounts,
       clock,
       shown,
+      links: links.uncounted,
+      meanwhile: links.meanwhile,
       setFault: (store, fault) => Effect.sync(() => (faults[store] = fault))
     })
   })

@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect } from "effect"
 import * as Timeout from "../../fibers/Timeout.ts"
-import type { Link, LinkChange } from "../../model/Link.ts"
+import type { Link, LinkChange, LinkCondition } from "../../model/Link.ts"
 import { drawId } from "../../model/RandomId.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
@@ -12,14 +12,19 @@ import * as VisitTakers from "./VisitTakers.ts"
 
 /** How a node changes links, through the owners of their partitions. */
 export interface LinkChanges {
-  /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted. */
+  /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted, and meets the condition if there is one. */
   readonly update: (
     key: string,
     owner: string | null,
-    change: LinkChange
+    change: LinkChange,
+    onlyIf?: LinkCondition
   ) => Effect.Effect<Link | null, Unavailable>
-  /** Deletes a link; `false` where there is none, or it is deleted already. `owner`: whom to notify. */
-  readonly remove: (key: string, owner?: string | null) => Effect.Effect<boolean, Unavailable>
+  /** Deletes a link; `false` where there is none, it is deleted already, or does not meet the condition. `owner`: whom to notify. */
+  readonly remove: (
+    key: string,
+    owner?: string | null,
+    onlyIf?: LinkCondition
+  ) => Effect.Effect<boolean, Unavailable>
   /** Uses one visit of a link that has only so many; `false` where none is left. */
   readonly visit: (key: string) => Effect.Effect<boolean, Unavailable>
 }
@@ -43,15 +48,21 @@ export const make = Effect.gen(function* () {
     cache.write([key], Timeout.within(untilOwned(call), { duration: writeMax, onTimeout: silent }), () => [])
 
   const changes: LinkChanges = {
-    update: Effect.fnUntraced(function* (key, owner, change) {
+    update: Effect.fnUntraced(function* (key, owner, change, onlyIf) {
       const at = yield* Clock.currentTimeMillis
       const updateId = yield* drawId
-      return yield* writeByOwner(key, ownerOf(key).Update({ key, owner, at, change, updateId }))
+      return yield* writeByOwner(
+        key,
+        ownerOf(key).Update({ key, owner, at, change, updateId, ...(onlyIf && { onlyIf }) })
+      )
     }, Traced.span("Links.update")),
-    remove: Effect.fnUntraced(function* (key, owner = null) {
+    remove: Effect.fnUntraced(function* (key, owner = null, onlyIf) {
       const at = yield* Clock.currentTimeMillis
       const deleteId = yield* drawId
-      return yield* writeByOwner(key, ownerOf(key).Delete({ key, at, deleteId, owner }))
+      return yield* writeByOwner(
+        key,
+        ownerOf(key).Delete({ key, at, deleteId, owner, ...(onlyIf && { onlyIf }) })
+      )
     }, Traced.span("Links.remove")),
     visit: (key) =>
       Effect.map(takers.take(key), ({ granted, left }) => {

@@ -1,7 +1,7 @@
 import { Entity } from "@effect/cluster"
 import { Rpc } from "@effect/rpc"
 import { Hash, Schema } from "effect"
-import { Link, LinkChange } from "../../model/Link.ts"
+import { Link, LinkChange, LinkCondition } from "../../model/Link.ts"
 import { Take, Taken } from "../../storage/visits/VisitTakes.ts"
 import { GuardedLink } from "../../storage/links/GuardedCreates.ts"
 import { Unavailable } from "../Unavailable.ts"
@@ -46,7 +46,8 @@ const unchecked = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
  * `CreateMany` binds links, each alone; `CreateGuarded` those that are bound only while their guards are held. `ResolveMany` gives rows, tombstones included, `null` for unknown keys;
  * of no keys, it asks whether the owner is there. `Delete` makes a tombstone, and answers
  * whether this call did. `Update` changes a link and gives it as it is then, `null` where there is none of that owner that is not deleted.
- * Writes have ids: a message that comes twice is answered like the first time.
+ * Both can have a condition (`onlyIf`): where the link does not meet it, nothing is done, and the answer is as where there is none. An owner of the version before
+ * does not know it. Writes have ids: a message that comes twice is answered like the first time.
  */
 export const UrlMapping = Entity.make("UrlMapping", [
   Rpc.make("CreateMany", {
@@ -74,7 +75,8 @@ export const UrlMapping = Entity.make("UrlMapping", [
       key: Schema.String,
       at: Schema.Number,
       deleteId: Schema.optionalWith(Schema.Number, { exact: true }),
-      owner: Schema.optionalWith(Schema.NullOr(Schema.String), { exact: true })
+      owner: Schema.optionalWith(Schema.NullOr(Schema.String), { exact: true }),
+      onlyIf: Schema.optionalWith(LinkCondition, { exact: true })
     }),
     success: Schema.Boolean,
     error: Unavailable
@@ -85,7 +87,8 @@ export const UrlMapping = Entity.make("UrlMapping", [
       owner: Schema.NullOr(Schema.String),
       at: Schema.Number,
       change: LinkChange,
-      updateId: Schema.Number
+      updateId: Schema.Number,
+      onlyIf: Schema.optionalWith(LinkCondition, { exact: true })
     }),
     success: Schema.NullOr(Link),
     error: Unavailable

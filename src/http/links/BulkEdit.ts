@@ -2,8 +2,9 @@ import { Clock, Effect, Either, Schema, Struct } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Links } from "../../actors/links/Links.ts"
 import * as Concurrent from "../../fibers/Concurrent.ts"
-import { changed, Link, unlessChosen } from "../../model/Link.ts"
-import type { Position } from "../../storage/links/LinkStore.ts"
+import { changed, conditionOf, Link, unlessChosen } from "../../model/Link.ts"
+import { isFound, isListed } from "../../storage/links/LinkFilter.ts"
+import type { LinkQuery, Position } from "../../storage/links/LinkStore.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { type BulkEditAnswer, BulkEditBody, bulkEditMax } from "../contract/LinkSchemas.ts"
 import { Domains } from "../domains/Domains.ts"
@@ -18,12 +19,16 @@ import { namesOf, orProblem } from "./LinkAnswers.ts"
 import { distinct } from "./LinkChecks.ts"
 import type { LinkEditing } from "./LinkEditing.ts"
 import * as ListRequest from "./ListRequest.ts"
+import * as ManagedLink from "./ManagedLink.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 
 /** Links that are edited at once. */
 const atOnce = 16
 
-/** No further links are begun with after this: those that are under way take 4 s at most, and the answer 5 s. */
+/** Tries to edit a link that others keep changing: each has another change before it. */
+const triesMax = 4
+
+/** No further links are begun with after this, nor tries: those that are under way take 4 s at most, and the answer 5 s. */
 const beginFor_ms = 1_000
 
 /** The newest first: what is created meanwhile is not in what was counted before. */
@@ -42,6 +47,18 @@ type Result = (typeof BulkEditAnswer.Type)["results"][number]
 
 /** Gives the patch of a link, or why it cannot be changed like this. */
 type PatchOf = (link: Link) => Either.Either<PatchRequest.Patch, Problem.Problem>
+
+/** What a request does to each link. */
+interface Edit {
+  readonly request: Request
+  readonly caller: KnownCaller
+  /** Which links it is about. */
+  readonly query: LinkQuery
+  /** Deletes where there is none. */
+  readonly patchOf: PatchOf | undefined
+  /** When it began, in milliseconds since the Unix epoch. */
+  readonly begun: number
+}
 
 const isSame = Schema.equivalence(Link)
 
@@ -112,27 +129,54 @@ const patchOf = (
       PatchRequest.check({ ...fields, ...(changesTags && { tags: tagsOf(link) }) }, link, policy, now)
   }).pipe(Either.mapLeft(inChange))
 
-/** Changes or deletes the links of a filter, each as a request for it alone would. */
+const hasTime = ({ begun }: Edit) => Effect.map(Clock.currentTimeMillis, (now) => now - begun < beginFor_ms)
+
+/**
+ * Changes or deletes the links of a filter, each as a request for it alone would. What is written follows from what was read, so it is written only while the
+ * link is as it was read, as far as filters look at it; else it is read again. One that the filter has no more by then has no result.
+ */
 export const make = Effect.fnUntraced(function* (options: CreationOptions, editing: LinkEditing) {
   const links = yield* Links
   const identify = yield* Caller.make
   const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }
 
-  const edited = (request: Request, caller: KnownCaller, link: Link, patchOf: PatchOf | undefined) =>
+  /** Edits a link that is still as this one. Otherwise there is none (`ManagedLink.noLink`). */
+  const tried = Effect.fnUntraced(function* ({ caller, patchOf, request }: Edit, link: Link) {
+    if (patchOf === undefined) {
+      yield* editing.remove(request, caller, link, conditionOf(link))
+      return { status: 204 as const, changed: true }
+    }
+    const patch = yield* patchOf(link)
+    if (leaves(link, patch)) return { status: 200 as const, changed: false }
+    yield* editing.change(request, caller, link, patch, conditionOf(link))
+    return { status: 200 as const, changed: true }
+  })
+
+  /** Edits a link as it is, from the one that was listed on; gives `undefined` if the filter does not have it any more. */
+  const done = (edit: Edit, listed: Link) =>
     Effect.gen(function* () {
-      if (patchOf === undefined) {
-        yield* editing.remove(request, caller, link)
-        return { status: 204 as const, changed: true }
+      let link = listed
+      for (let tries = 1; ; tries++) {
+        const outcome = yield* Effect.either(tried(edit, link))
+        if (Either.isRight(outcome) || outcome.left !== ManagedLink.noLink) return yield* outcome
+        const row = yield* orProblem(links.findStored(link.key))
+        if (row === null || row.deletedAt !== null) return yield* outcome
+        if (!isListed(row, edit.query) || !isFound(row, edit.query)) return undefined
+        if (tries === triesMax || !(yield* hasTime(edit))) {
+          return yield* Problem.orUnavailable(Effect.fail({ reason: "a link was changed before each try" }))
+        }
+        link = row
       }
-      const patch = yield* patchOf(link)
-      if (leaves(link, patch)) return { status: 200 as const, changed: false }
-      yield* editing.change(request, caller, link, patch)
-      return { status: 200 as const, changed: true }
-    }).pipe(
+    })
+
+  const edited = (edit: Edit, link: Link): Effect.Effect<ReadonlyArray<Result>> =>
+    done(edit, link).pipe(
       Effect.catchAll((problem) =>
         Effect.succeed({ status: Problem.statusOf(problem.kind), problem: Problem.bodyOf(problem) })
       ),
-      Effect.map((result): Result => ({ ...Struct.omit(namesOf(link.key, naming), "shortUrl"), ...result }))
+      Effect.map((result) =>
+        result === undefined ? [] : [{ ...Struct.omit(namesOf(link.key, naming), "shortUrl"), ...result }]
+      )
     )
 
   return Effect.fnUntraced(function* (request: Request) {
@@ -170,14 +214,17 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
       }
       return json(answer)
     }
+    const edit: Edit = { request, caller, query, patchOf: patch, begun }
     const results: Array<Result> = []
+    let lookedAt = 0
     let next: Position | null = page.next
-    while (results.length < page.links.length) {
-      const some = page.links.slice(results.length, results.length + atOnce)
-      results.push(...(yield* Concurrent.forEach(some, (link) => edited(request, caller, link, patch))))
+    while (lookedAt < page.links.length) {
+      const some = page.links.slice(lookedAt, lookedAt + atOnce)
+      lookedAt += some.length
+      results.push(...(yield* Concurrent.forEach(some, (link) => edited(edit, link))).flat())
       const isAway = results.some(({ status }) => status === 503)
-      if (!isAway && (yield* Clock.currentTimeMillis) - begun < beginFor_ms) continue
-      if (results.length < page.links.length) next = page.links[results.length - 1]!
+      if (!isAway && (yield* hasTime(edit))) continue
+      if (lookedAt < page.links.length) next = page.links[lookedAt - 1]!
       break
     }
     const changedCount = results.filter((result) => "changed" in result && result.changed).length

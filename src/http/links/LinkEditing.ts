@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Links } from "../../actors/links/Links.ts"
 import type { AuditAction } from "../../model/Audit.ts"
-import type { Link } from "../../model/Link.ts"
+import type { Link, LinkCondition } from "../../model/Link.ts"
 import { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -37,25 +37,36 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   return {
     policyOf: checks.policyOf,
 
-    /** Gives the link as it is then. */
+    /** Gives the link as it is then. There is no link (`ManagedLink.noLink`) as well where it does not meet `onlyIf` any more; so for `remove`. */
     change: Effect.fnUntraced(function* (
       request: Request,
       caller: KnownCaller,
       link: Link,
-      { change, password }: PatchRequest.Patch
+      { change, password }: PatchRequest.Patch,
+      onlyIf?: LinkCondition
     ) {
       const passwordHash =
         typeof password === "string" ? yield* checks.hash(password, caller.userId) : password
       yield* recorded(request, caller, "link.changed", link)
       const changed = yield* orProblem(
-        links.update(link.key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
+        links.update(
+          link.key,
+          link.owner,
+          { ...change, ...(passwordHash !== undefined && { passwordHash }) },
+          onlyIf
+        )
       )
       return changed === null ? yield* Effect.fail(ManagedLink.noLink) : changed
     }),
 
-    remove: Effect.fnUntraced(function* (request: Request, caller: KnownCaller, link: Link) {
+    remove: Effect.fnUntraced(function* (
+      request: Request,
+      caller: KnownCaller,
+      link: Link,
+      onlyIf?: LinkCondition
+    ) {
       yield* recorded(request, caller, "link.deleted", link)
-      const removed = yield* orProblem(links.remove(link.key, link.owner))
+      const removed = yield* orProblem(links.remove(link.key, link.owner, onlyIf))
       return removed ? undefined : yield* Effect.fail(ManagedLink.noLink)
     })
   }

@@ -1,9 +1,9 @@
-import { domainKeyOf, plainKeyOf, foldedKey } from "../../keys/QualifiedKey.ts"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Context, Effect, Layer } from "effect"
-import { changed, type Link, stateAt } from "../../model/Link.ts"
+import { changed, type Link, meets, stateAt } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
-import { fold } from "../../storage/links/LinkColumns.ts"
+import { isFound, isListed } from "../../storage/links/LinkFilter.ts"
 import {
   isRanked,
   isRepeat,
@@ -30,15 +30,8 @@ const compare = (one: Position, other: Position): number =>
   one.createdAt - other.createdAt ||
   (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
 
-const isWanted = (link: Link, { domain, hasCapitals, notTag, tag, text = "" }: LinkQuery): boolean =>
-  (hasCapitals === undefined || (link.custom && link.key !== foldedKey(link.key))) &&
-  (tag === undefined || link.tags.includes(tag)) &&
-  (notTag === undefined || !link.tags.includes(notTag)) &&
-  (domain === undefined || domainKeyOf(link.key).domain === domain) &&
-  [domainKeyOf(link.key).key, link.url, link.title ?? ""].some((part) => fold(part).includes(fold(text)))
-
 const totalOf = (all: ReadonlyArray<Link>, query: LinkQuery, countableMax: number): LinkTotal => {
-  const found = all.slice(0, countableMax + 1).filter((link) => isWanted(link, query)).length
+  const found = all.slice(0, countableMax + 1).filter((link) => isFound(link, query)).length
   const count = Math.min(found, query.countedMax!)
   return { count, isExact: all.length <= countableMax && found === count }
 }
@@ -56,24 +49,17 @@ const placeOf = (
 }
 
 const page = (links: Map<string, Link>, query: LinkQuery, ranks: ReadonlyMap<string, LinkRank>): LinkPage => {
-  const { after, archived, countedMax, limit, lookedAtMax, order, owner } = query
+  const { after, countedMax, limit, lookedAtMax, order } = query
   const sign = order === "createdAt-asc" ? 1 : -1
   const place = (link: Link) => placeOf(link, order, ranks)
   const all = [...links.values()]
-    .filter(
-      (link) =>
-        link.deletedAt === null &&
-        (owner === undefined || link.owner === owner) &&
-        (archived === undefined || archived === (link.extras?.archived === true))
-    )
+    .filter((link) => isListed(link, query))
     .toSorted((one, other) => sign * compare(place(one), place(other)))
   const behind = all.filter((link) => after === undefined || sign * compare(place(link), after) > 0)
   const { domain, hasCapitals, notTag, tag, text } = query
   const isSearch = [domain, hasCapitals, notTag, tag, text].some((filter) => filter !== undefined)
   const end = isSearch ? behind[lookedAtMax - 1] : undefined
-  const found = behind
-    .slice(0, isSearch ? lookedAtMax : behind.length)
-    .filter((link) => isWanted(link, query))
+  const found = behind.slice(0, isSearch ? lookedAtMax : behind.length).filter((link) => isFound(link, query))
   const last = found.length > limit ? found[limit - 1] : end
   const listed = found.slice(0, limit)
   return {
@@ -109,12 +95,12 @@ export const makeOver = (
     readonly takes: Map<string, ReadonlyArray<LastTake>>
   } = { updateIds: new Map(), takes: new Map() }
 ): typeof LinkStore.Service => {
-  const update = ({ at, change, key, owner, updateId }: Update): Link | null => {
+  const update = ({ at, change, key, onlyIf, owner, updateId }: Update): Link | null => {
     const link = links.get(key)
     if (link === undefined || link.owner !== owner) return null
     const earlier = updateIds.get(key) ?? []
     if (earlier.includes(updateId)) return shown(link)
-    if (link.deletedAt !== null) return null
+    if (link.deletedAt !== null || !meets(link, onlyIf)) return null
     updateIds.set(key, [updateId, ...earlier].slice(0, updatesRemembered))
     links.set(key, {
       ...changed(link, change),
@@ -174,10 +160,11 @@ export const makeOver = (
     findMany: (keys) => Effect.sync(() => keys.map((key) => shown(links.get(key)))),
     deleteMany: (batch) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
-        batch.map(({ at, deleteId, key }) => {
+        batch.map(({ at, deleteId, key, onlyIf }) => {
           const link = links.get(key)
           if (link === undefined) return false
           if (link.deletedAt !== null) return deleteId !== undefined && link.createId === deleteId
+          if (!meets(link, onlyIf)) return false
           const { createId: _, ...row } = link
           ended.set(key, now)
           links.set(key, {

@@ -219,6 +219,18 @@ export const changedJson = ({ extras, ...change }: LinkChange, owner: string | n
   ...(change.url !== undefined && { urlHash: urlHash(owner, change.url) })
 })
 
+/** Whether a row of `links` meets a condition, JSON that is NULL where there is none. */
+export const meetsOnPostgres = (condition: string): string =>
+  `(${condition} IS NULL OR links.url = ${condition} ->> 'url'
+    AND links.title IS NOT DISTINCT FROM ${condition} ->> 'title' AND links.tags = ${condition} -> 'tags'
+    AND (links.extras::jsonb ->> 'archived' IS NOT NULL) = (${condition} ->> 'archived')::boolean)`
+
+/** See {@link meetsOnPostgres}. Tags are compared as the JSON that they are stored as. */
+export const meetsOnSqlite = (condition: string): string =>
+  `(${condition} IS NULL OR links.url = ${condition} ->> 'url'
+    AND links.title IS ${condition} ->> 'title' AND links.tags = ${condition} -> 'tags'
+    AND (links.extras ->> 'archived' IS NOT NULL) = ${condition} ->> 'archived')`
+
 const filledColumns = [...linkColumns, ...addedColumns]
 
 /** The names of the columns of {@link insertedRows}. */

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Link, LinkChange } from "../../model/Link.ts"
+import type { Link, LinkChange, LinkCondition } from "../../model/Link.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Take, Taken } from "../visits/VisitTakes.ts"
 
@@ -11,6 +11,8 @@ export interface Deletion {
   readonly deleteId?: number | undefined
   /** The owner, where their webhooks are to be notified. */
   readonly owner?: string | null | undefined
+  /** The link is deleted only if it meets this. */
+  readonly onlyIf?: LinkCondition | undefined
 }
 
 /** A change of a link by its owner, at a moment (milliseconds since the Unix epoch). */
@@ -22,6 +24,8 @@ export interface Update {
   readonly change: LinkChange
   /** A number that this update alone has, so that its repeat is known for what it is. */
   readonly updateId: number
+  /** The link is changed only if it meets this. */
+  readonly onlyIf?: LinkCondition | undefined
 }
 
 /** Updates of a link whose repeats are known, however late they come: as many as happen to it while a message can be on its way. */
@@ -129,6 +133,7 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  * 8. `takeVisits` grants the visits of a link as often as it has them left, however many ask; a take that comes again is answered like the first
  *    time (see `VisitTakes`). A link without a limit grants all.
  * 9. `rankMany` never lowers a number, and changes nothing of a link that was created at another moment than it says, or is deleted.
+ * 10. An update or a deletion with a condition (`onlyIf`) is applied only where the row meets it at that moment; else the answer is `null`, or `false`. It does not matter to repeats.
  */
 export class LinkStore extends Context.Tag("linkmint/LinkStore")<
   LinkStore,

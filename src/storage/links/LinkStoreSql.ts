@@ -4,7 +4,15 @@ import { Array, Cause, Effect, Exit, Layer, Option } from "effect"
 import { Direct, type Run } from "../../fibers/Direct.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
-import { insertedColumns, insertedRows, linkColumns, linkOfCells, type LinkRow } from "./LinkColumns.ts"
+import {
+  insertedColumns,
+  insertedRows,
+  linkColumns,
+  linkOfCells,
+  type LinkRow,
+  meetsOnPostgres,
+  meetsOnSqlite
+} from "./LinkColumns.ts"
 import { FurtherDomains } from "./FurtherDomains.ts"
 import { isInForce } from "./buckets/LinkEpoch.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
@@ -297,19 +305,24 @@ export const make = Effect.gen(function* () {
                          create_id = d.value ->> 'deleteId', ended_at = coalesce(ended_at, ${databaseNow(sql)})
         FROM json_each(${JSON.stringify(deletions)}) AS d
         WHERE links.key = d.value ->> 'key'
-          AND (links.deleted_at IS NULL OR links.create_id = d.value ->> 'deleteId') RETURNING links.key`,
+          AND (links.deleted_at IS NULL AND ${sql.literal(meetsOnSqlite("d.value -> '$.onlyIf'"))}
+               OR links.deleted_at IS NOT NULL AND links.create_id = d.value ->> 'deleteId') RETURNING links.key`,
       pg: () => sql<{ key: string }>`
         WITH d AS (
           SELECT * FROM unnest(${deletions.map((deletion) => deletion.key)}::text[],
                                ${deletions.map((deletion) => deletion.at)}::bigint[],
-                               ${deletions.map((deletion) => deletion.deleteId ?? null)}::bigint[]) AS d (key, at, id)
+                               ${deletions.map((deletion) => deletion.deleteId ?? null)}::bigint[],
+                               ${deletions.map(({ onlyIf }) => (onlyIf === undefined ? null : JSON.stringify(onlyIf)))}::text[])
+            AS d (key, at, id, only_if)
         ), locked AS (
           SELECT links.key FROM links JOIN d ON d.key = links.key ORDER BY links.key FOR UPDATE OF links
         ), deleted AS (
           UPDATE links SET deleted_at = d.at, updated_at = d.at, create_id = d.id,
                            ended_at = coalesce(links.ended_at, ${databaseNow(sql)})
           FROM d JOIN locked ON locked.key = d.key
-          WHERE links.key = d.key AND (links.deleted_at IS NULL OR links.create_id = d.id) RETURNING links.key
+          WHERE links.key = d.key
+            AND (links.deleted_at IS NULL AND ${sql.literal(meetsOnPostgres("d.only_if::jsonb"))}
+                 OR links.deleted_at IS NOT NULL AND links.create_id = d.id) RETURNING links.key
         )
         SELECT key, pg_notify(${channel}, key) FROM deleted`
     })

@@ -7,7 +7,9 @@ import {
   type LinkColumn,
   linkColumns,
   linkOf,
-  type LinkRow
+  type LinkRow,
+  meetsOnPostgres,
+  meetsOnSqlite
 } from "./LinkColumns.ts"
 import { type Update, updatesRemembered } from "./LinkStore.ts"
 import { askByKey } from "../sql/Turns.ts"
@@ -32,8 +34,10 @@ export const makeUpdateMany = Effect.gen(function* () {
   const newestIds = sql.literal(`'$[0 to ${updatesRemembered - 1}]'`)
   const setOnPostgres = list(changeableColumns.map(onPostgres))
   const setOnSqlite = list(changeableColumns.map(onSqlite))
+  const isMetOnPostgres = sql.literal(meetsOnPostgres("u.only_if"))
+  const isMetOnSqlite = sql.literal(meetsOnSqlite("u.value -> '$.onlyIf'"))
 
-  /** Those that are not there, are deleted, or were updated by a repeat's first coming, are passed over. Returns the others as they are then. */
+  /** Those that are not there, are deleted, do not meet their condition, or were updated by a repeat's first coming, are passed over. Returns the others as they are then. */
   const updateRows = (updates: ReadonlyArray<Update>) => {
     const json = JSON.stringify(
       updates.map((update) => ({ ...update, change: changedJson(update.change, update.owner) }))
@@ -52,12 +56,13 @@ export const makeUpdateMany = Effect.gen(function* () {
             LIMIT ${updatesRemembered}))
         FROM json_each(${json}) AS u
         WHERE links.key = u.value ->> 'key' AND links.owner IS u.value ->> 'owner' AND links.deleted_at IS NULL
+          AND ${isMetOnSqlite}
           AND NOT EXISTS (SELECT 1 FROM json_each(links.update_ids) AS i WHERE i.value = u.value ->> 'updateId')
         RETURNING ${names}`,
       pg: () => sql<LinkRow>`
         WITH u AS (
           SELECT value ->> 'key' AS key, value ->> 'owner' AS owner, (value ->> 'at')::bigint AS at,
-                 value -> 'updateId' AS id, value -> 'change' AS change
+                 value -> 'updateId' AS id, value -> 'change' AS change, value -> 'onlyIf' AS only_if
           FROM jsonb_array_elements(${json}::jsonb)
         ), locked AS (
           SELECT links.key FROM links JOIN u ON u.key = links.key ORDER BY links.key FOR UPDATE OF links
@@ -73,7 +78,7 @@ export const makeUpdateMany = Effect.gen(function* () {
             update_ids = jsonb_path_query_array(u.id || links.update_ids, ${newestIds})
           FROM u JOIN locked ON locked.key = u.key
           WHERE links.key = u.key AND links.owner IS NOT DISTINCT FROM u.owner AND links.deleted_at IS NULL
-            AND NOT links.update_ids @> u.id
+            AND NOT links.update_ids @> u.id AND ${isMetOnPostgres}
           RETURNING links.*
         )
         SELECT ${names}, pg_notify(${channel}, key) FROM updated`

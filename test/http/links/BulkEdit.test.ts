@@ -44,6 +44,21 @@ const shown = (alias: string, key: string = userKeys.one) =>
     (answer) => jsonOf(answer) as { readonly tags: ReadonlyArray<string>; readonly updatedAt: string }
   )
 
+/** Does something just once, after the next page of links has been read. */
+const afterNextList = <A, E>(what: Effect.Effect<A, E, TestService>) =>
+  Effect.map(TestService, (service) => {
+    service.meanwhile.afterList = Effect.suspend(() => {
+      service.meanwhile.afterList = Effect.void
+      return Effect.provideService(what, TestService, service)
+    })
+  })
+
+/** A patch of a link that is acknowledged. */
+const patched = (alias: string, change: object) =>
+  Effect.map(withKey(userKeys.one, "PATCH", `/api/v1/links/${alias}`, change), ({ status }) => {
+    expect(status).toBe(200)
+  })
+
 withService("a bulk edit", {}, (it) => {
   it.effect("renames a tag, merges others into it, and changes nothing when it is repeated", () =>
     Effect.gen(function* () {
@@ -180,6 +195,128 @@ withService("a bulk edit", {}, (it) => {
       const rest = yield* edit({ ...body, cursor: answer.nextCursor }, adminKey)
       expect(rest).toMatchObject({ changed: 4, nextCursor: null })
       expect(yield* edit(body, adminKey)).toMatchObject({ changed: 16, unchanged: 4, failed: 0 })
+    })
+  )
+
+  it.effect("adds and removes tags of what a patch has made of them since the page was read", () =>
+    Effect.gen(function* () {
+      yield* createAs(userKeys.one, { alias: "m-1", tags: ["merged", "old"] })
+      const change = { addTags: ["added"], removeTags: ["old"] }
+      yield* afterNextList(patched("m-1", { tags: ["merged", "patched", "old"] }))
+      expect(yield* edit({ filter: { tag: "merged" }, change })).toMatchObject({ changed: 1, failed: 0 })
+      expect((yield* shown("m-1")).tags).toEqual(["merged", "patched", "added"])
+      const other = edit({
+        filter: { tag: "merged" },
+        change: { addTags: ["other"], removeTags: ["patched"] }
+      })
+      yield* afterNextList(other)
+      expect(yield* edit({ filter: { tag: "merged" }, change: { addTags: ["one"] } })).toMatchObject({
+        changed: 1
+      })
+      expect((yield* shown("m-1")).tags).toEqual(["merged", "added", "other", "one"])
+    })
+  )
+
+  it.effect("leaves a link as it is that has been patched to what it asks for", () =>
+    Effect.gen(function* () {
+      yield* createAs(userKeys.one, { alias: "s-1", tags: ["same"] })
+      yield* afterNextList(patched("s-1", { tags: ["same", "new"], note: "patched" }))
+      const answer = yield* edit({ filter: { tag: "same" }, change: { addTags: ["new"] } })
+      expect(answer).toMatchObject({ changed: 0, unchanged: 1, results: [{ key: "s-1", status: 200 }] })
+    })
+  )
+
+  const leaving: ReadonlyArray<readonly [what: string, filter: object, patch: object]> = [
+    ["untagged", { tag: "leaves-0" }, { tags: [] }],
+    ["tagged", { tag: "leaves-1", notTag: "keep" }, { tags: ["leaves-1", "keep"] }],
+    ["archived", { tag: "leaves-2" }, { archived: true }],
+    ["renamed", { tag: "leaves-3", q: "throw away" }, { title: "Keep" }],
+    ["led elsewhere", { tag: "leaves-4", q: "example.com/away" }, { url: "https://example.com/kept" }]
+  ]
+  for (const [index, [what, filter, patch]] of leaving.entries()) {
+    it.effect(`deletes and changes no link that is ${what} out of the filter after the page was read`, () =>
+      Effect.gen(function* () {
+        const [left, stays] = [`left-${index}`, `stays-${index}`]
+        const link = { title: "Throw away", url: "https://example.com/away", tags: [`leaves-${index}`] }
+        yield* createAs(userKeys.one, { ...link, alias: left })
+        yield* createAs(userKeys.one, { ...link, alias: stays })
+        yield* afterNextList(patched(left, patch))
+        const edited = yield* edit({ filter, change: { note: "edited" } })
+        expect(edited).toMatchObject({ changed: 1, unchanged: 0, failed: 0 })
+        expect(edited.results).toMatchObject([{ key: stays }])
+        expect(yield* shown(left)).not.toHaveProperty("note")
+        yield* patched(left, { ...link, archived: false })
+        yield* afterNextList(patched(left, patch))
+        const deleted = yield* edit({ filter, delete: true })
+        expect(deleted.results).toEqual([{ key: stays, status: 204, changed: true }])
+        expect(yield* shown(left)).toMatchObject(patch)
+        expectProblem(yield* withKey(userKeys.one, "GET", `/api/v1/links/${stays}`), "not-found")
+      })
+    )
+  }
+
+  it.effect("deletes a link that has been changed and is in the filter still", () =>
+    Effect.gen(function* () {
+      yield* createAs(userKeys.one, { alias: "d-1", tags: ["doomed"] })
+      yield* createAs(userKeys.one, { alias: "d-2", tags: ["doomed"] })
+      const gone = Effect.map(withKey(userKeys.one, "DELETE", "/api/v1/links/d-2"), ({ status }) =>
+        expect(status).toBe(204)
+      )
+      yield* afterNextList(Effect.zipRight(patched("d-1", { title: "Changed" }), gone))
+      const answer = yield* edit({ filter: { tag: "doomed" }, delete: true })
+      expect(answer).toMatchObject({ changed: 1, failed: 1 })
+      expect(answer.results.find(({ key }) => key === "d-1")).toMatchObject({ status: 204 })
+      expectProblem(yield* withKey(userKeys.one, "GET", "/api/v1/links/d-1"), "not-found")
+    })
+  )
+
+  it.effect("gives up a link that is changed before each try, and says so", () =>
+    Effect.gen(function* () {
+      const { links, meanwhile } = yield* TestService
+      yield* createAs(userKeys.one, { alias: "busy-1", tags: ["busy"] })
+      let [writes, updateId] = [0, 0]
+      const keepsChanging = () =>
+        links.updateMany([
+          {
+            key: "busy-1",
+            owner: "usr_one",
+            at: startOfTests_ms,
+            change: { title: `Title ${++writes}` },
+            updateId: ++updateId
+          }
+        ])
+      for (const what of [{ delete: true }, { change: { addTags: ["late"] } }]) {
+        writes = 0
+        meanwhile.beforeWrite = keepsChanging
+        const answer = yield* edit({ filter: { tag: "busy" }, ...what }).pipe(
+          Effect.ensuring(Effect.sync(() => (meanwhile.beforeWrite = () => Effect.void)))
+        )
+        expect(answer).toMatchObject({
+          changed: 0,
+          failed: 1,
+          results: [{ key: "busy-1", status: 503, problem: { status: 503 } }]
+        })
+        expect(writes).toBe(4)
+        expect(yield* shown("busy-1")).toMatchObject({ title: "Title 4", tags: ["busy"] })
+      }
+    })
+  )
+
+  it.effect("of a page that nobody else changes writes each link once, and reads none of them again", () =>
+    Effect.gen(function* () {
+      const { lookedUp, meanwhile } = yield* TestService
+      const links = Array.from({ length: 200 }, () => ({ url, tags: ["calm"] }))
+      expect((yield* withKey(userKeys.other, "POST", "/api/v1/links/bulk", { links })).status).toBe(200)
+      const before = yield* lookedUp
+      const written: Array<string> = []
+      meanwhile.beforeWrite = (keys) => Effect.sync(() => written.push(...keys))
+      const answer = yield* edit(
+        { filter: { tag: "calm" }, change: { addTags: ["new"] } },
+        userKeys.other
+      ).pipe(Effect.ensuring(Effect.sync(() => (meanwhile.beforeWrite = () => Effect.void))))
+      expect(answer).toMatchObject({ changed: 200, failed: 0, nextCursor: null })
+      expect((yield* lookedUp) - before).toBe(0)
+      expect(written.toSorted()).toEqual(answer.results.map(({ key }) => key).toSorted())
     })
   )
 

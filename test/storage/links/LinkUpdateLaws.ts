@@ -1,7 +1,13 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe } from "vitest"
-import type { ExtrasChange, Link, LinkChange, LinkExtras } from "../../../src/model/Link.ts"
+import {
+  conditionOf,
+  type ExtrasChange,
+  type Link,
+  type LinkChange,
+  type LinkExtras
+} from "../../../src/model/Link.ts"
 import { type LinkStore, type Update, updatesRemembered } from "../../../src/storage/links/LinkStore.ts"
 import { linkOf } from "../../support/samples/SomeLinks.ts"
 import { atOnce } from "../../support/Property.ts"
@@ -196,6 +202,107 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
         yield* insertMany([created])
         yield* updateMany([updateOf("k", 1, { title: "t" }, { at: created.createdAt })])
         expect(yield* insertMany([created])).toEqual([false])
+      })
+    )
+  })
+
+  describe(`${title}: a condition`, () => {
+    const read: Link = {
+      ...linkOf("k"),
+      title: `it's "quoted" \\ / 🍃 é`,
+      tags: ["a", `it's "quoted" \\ / 🍃 é`, ""],
+      extras: { archived: true, note: "n" }
+    }
+    const onlyIf = conditionOf(read)
+    const others: ReadonlyArray<readonly [what: string, other: Partial<Link>]> = [
+      ["URL", { url: "https://example.com/other" }],
+      ["title", { title: "other" }],
+      ["title, which it has no more", { title: null }],
+      ["tags", { tags: ["a"] }],
+      ["order of the tags", { tags: read.tags.toReversed() }],
+      ["archive", { extras: { note: "n" } }]
+    ]
+    const calmRows: ReadonlyArray<Link> = [
+      read,
+      { ...linkOf("k"), title: null, tags: [] },
+      { ...linkOf("k"), title: "t", extras: { note: "n" } }
+    ]
+
+    it.scopedLive("is met by a link that is as it was read, also by one that was changed otherwise", () =>
+      Effect.gen(function* () {
+        const { deleteMany, findMany, insertMany, updateMany } = yield* store
+        for (const [index, calm] of calmRows.entries()) {
+          const key = `k${index}`
+          const onlyIf = conditionOf(calm)
+          yield* insertMany([{ ...calm, key }])
+          const [row] = yield* updateMany([updateOf(key, 1, { crawlable: true }, { onlyIf })])
+          expect(row).toEqual({ ...calm, key, crawlable: true, updatedAt: later })
+          expect(yield* updateMany([updateOf(key, 2, { tags: ["b"] }, { onlyIf })])).toMatchObject([
+            { tags: ["b"] }
+          ])
+          expect(yield* deleteMany([{ key, at: later, onlyIf }])).toEqual([false])
+          expect(
+            yield* deleteMany([{ key, at: later, onlyIf: { ...onlyIf, tags: ["b"] }, deleteId: 5 }])
+          ).toEqual([true])
+          expect((yield* findMany([key]))[0]?.deletedAt).toBe(later)
+        }
+      })
+    )
+
+    for (const [what, other] of others) {
+      it.scopedLive(`keeps a link with another ${what} from being changed or deleted`, () =>
+        Effect.gen(function* () {
+          const { deleteMany, findMany, insertMany, updateMany } = yield* store
+          const row = { ...read, ...other }
+          yield* insertMany([row, { ...read, key: "l" }])
+          const updates = ["k", "l"].map((key) => updateOf(key, 1, { crawlable: true }, { onlyIf }))
+          expect((yield* updateMany(updates)).map((link) => link?.key)).toEqual([undefined, "l"])
+          const deletions = ["k", "l"].map((key) => ({ key, at: later, onlyIf }))
+          expect(yield* deleteMany([...deletions, { key: "none", at: later, onlyIf }])).toEqual([
+            false,
+            true,
+            false
+          ])
+          expect(yield* findMany(["k"])).toEqual([row])
+        })
+      )
+    }
+
+    it.scopedLive("is no matter to repeats, which are answered like the first time", () =>
+      Effect.gen(function* () {
+        const { deleteMany, insertMany, updateMany } = yield* store
+        yield* insertMany([read])
+        const update = updateOf("k", 1, { tags: ["b"] }, { onlyIf })
+        for (const _ of [1, 2]) expect(yield* updateMany([update])).toMatchObject([{ tags: ["b"] }])
+        const deletion = { key: "k", at: later, deleteId: 3, onlyIf: { ...onlyIf, tags: ["b"] } }
+        for (const _ of [1, 2]) expect(yield* deleteMany([deletion])).toEqual([true])
+      })
+    )
+
+    it.scopedLive("lets one of many at once through, and in one batch the first", () =>
+      Effect.gen(function* () {
+        const client = yield* open
+        const stores = yield* Effect.all([client, client, client])
+        for (let round = 0; round < 20; round++) {
+          const key = `key${round}`
+          yield* stores[0].insertMany([{ ...read, key }])
+          const updates = Array.from({ length: 6 }, (_, fiber) =>
+            updateOf(key, fiber, { tags: [String(fiber)] }, { onlyIf })
+          )
+          const answers = yield* atOnce([
+            Effect.map(stores[2].deleteMany([{ key, at: later, onlyIf }]), (deleted) => deleted),
+            ...updates.map((update, fiber) =>
+              Effect.map(stores[fiber % 3]!.updateMany([update]), (rows) => rows.map((row) => row !== null))
+            )
+          ])
+          expect(answers.flat().filter(Boolean)).toHaveLength(1)
+          yield* stores[0].insertMany([{ ...read, key: `${key}batch` }])
+          const batch = updates.map((update) => ({ ...update, key: `${key}batch` }))
+          expect((yield* stores[0].updateMany(batch)).map((row) => row?.tags)).toEqual([
+            ["0"],
+            ...batch.slice(1).map(() => undefined)
+          ])
+        }
       })
     )
   })
