@@ -43,9 +43,18 @@ export const make = Effect.gen(function* () {
   const untilOwned = <A>(call: Effect.Effect<A, Failure>) =>
     Effect.flatMap(monotonic_ms, (start) => retryWhileAway(start)(orUnavailable(call)))
 
-  /** Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here. */
+  /**
+   * Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here.
+   *
+   * `writeMax` bounds the caller's wait, not the write of this node's cache. That ends when the owner answers: a redirect may read the row as it was before until then, and a process alone
+   * has no other news of the change. The owner's answer is bounded by its queue and its store (on PostgreSQL 2 s for a connection and 4 s for an answer, on SQLite 4 s for a locked file, and the disk).
+   * A node that stops does not wait for it.
+   */
   const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>
-    cache.write([key], Timeout.within(untilOwned(call), { duration: writeMax, onTimeout: silent }), () => [])
+    Timeout.within(
+      cache.write([key], Effect.disconnect(untilOwned(call)), () => []),
+      { duration: writeMax, onTimeout: silent }
+    )
 
   const changes: LinkChanges = {
     update: Effect.fnUntraced(function* (key, owner, change, onlyIf) {

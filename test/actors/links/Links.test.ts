@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Clock, Effect, Either, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
+import { Clock, Effect, Either, type Exit, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
 import { describe } from "vitest"
 import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
 import { linksCreated } from "../../../src/actors/links/LinkCreates.ts"
@@ -365,6 +365,82 @@ describe.each(ways)("creating a link by $way while something fails", ({ create }
       const creating = yield* Effect.fork(Effect.flip(create(node)))
       expect(yield* joinInTime(creating)).toMatchObject({ _tag: "Unavailable" })
       expect(yield* Clock.currentTimeMillis).toBeLessThan(5_000)
+    })
+  )
+})
+
+describe("a change that takes longer than its caller waits", () => {
+  /** A node alone hears of a change by the change alone. Its store takes 10 s for one. */
+  const begun = (
+    operation: "LinkStore.updateMany" | "LinkStore.deleteMany",
+    change: (node: TestNode) => Effect.Effect<unknown, Unavailable>
+  ) =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* node.links.create(draft("mine"))
+      yield* node.links.findToRedirect("mine")
+      node.faults.set(always(Effect.sleep("10 seconds"), operation))
+      const changing = yield* Effect.fork(Effect.exit(change(node)))
+      yield* node.faults.called(operation)
+      return { node, changing }
+    })
+
+  const update = ({ links }: TestNode) => links.update("mine", null, { url: "https://example.com/new" })
+  const remove = ({ links }: TestNode) => links.remove("mine")
+
+  const expectSilent = (changing: Fiber.RuntimeFiber<Exit.Exit<unknown, Unavailable>>) =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("4 seconds")
+      const exit = yield* Fiber.join(changing)
+      expect(exit).toMatchObject({ cause: { error: { applied: "unknown", away: true } } })
+    })
+
+  it.scoped("redirects to the new target once it is there, also where the old one was read meanwhile", () =>
+    Effect.gen(function* () {
+      const { changing, node } = yield* begun("LinkStore.updateMany", update)
+      yield* expectSilent(changing)
+      expect((yield* node.links.findToRedirect("mine"))?.url).toBe("https://example.com/mine")
+      yield* TestClock.adjust("6 seconds")
+      yield* others
+      expect((yield* node.links.findToRedirect("mine"))?.url).toBe("https://example.com/new")
+      expect((yield* node.links.find("mine"))?.url).toBe("https://example.com/new")
+    })
+  )
+
+  it.scoped("redirects no longer once the link is deleted, also where it was read meanwhile", () =>
+    Effect.gen(function* () {
+      const { changing, node } = yield* begun("LinkStore.deleteMany", remove)
+      yield* expectSilent(changing)
+      expect((yield* node.links.findToRedirect("mine"))?.deletedAt).toBeNull()
+      yield* TestClock.adjust("6 seconds")
+      yield* others
+      expect((yield* node.links.findToRedirect("mine"))?.deletedAt).not.toBeNull()
+    })
+  )
+
+  it.scoped("goes on where its caller leaves before the answer", () =>
+    Effect.gen(function* () {
+      const { changing, node } = yield* begun("LinkStore.updateMany", update)
+      yield* Fiber.interrupt(changing)
+      yield* TestClock.adjust("5 seconds")
+      expect((yield* node.links.findToRedirect("mine"))?.url).toBe("https://example.com/mine")
+      yield* TestClock.adjust("5 seconds")
+      yield* others
+      expect((yield* node.links.findToRedirect("mine"))?.url).toBe("https://example.com/new")
+    })
+  )
+
+  it.scoped("does not hold up the node's stop", () =>
+    Effect.gen(function* () {
+      const { changing, node } = yield* begun("LinkStore.updateMany", update)
+      node.faults.set(always("hang", "LinkStore.updateMany"))
+      const hanging = yield* Effect.fork(Effect.exit(update(node)))
+      yield* node.faults.called("LinkStore.updateMany", 2)
+      yield* expectSilent(changing)
+      yield* Fiber.join(hanging)
+      const before = yield* Clock.currentTimeMillis
+      yield* node.stop
+      expect((yield* Clock.currentTimeMillis) - before).toBeLessThanOrEqual(5_000)
     })
   )
 })
