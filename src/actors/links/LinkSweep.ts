@@ -4,10 +4,9 @@ import { Duration, Effect, type Layer, Metric, Schedule } from "effect"
 import * as Metered from "../../telemetry/Metered.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
-import { VisitsApart } from "../../storage/visits/VisitRemovals.ts"
+import * as VisitRemovals from "../../storage/visits/VisitRemovals.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as TrustedTime from "../../time/TrustedTime.ts"
-import { subjectOfLink } from "../../model/Visit.ts"
 
 /** Rows changed in one statement at most: some milliseconds of the database's time. */
 const batchMax = 1_000
@@ -33,33 +32,42 @@ export const keysRecycled = Metered.counter(
   "Keys that were freed when their quarantine was over"
 )
 
-/** One batch after the other, until one is not full, or something speaks against the time. Several databases can give one each. */
-const inBatches = <E>(batch: Effect.Effect<number, E>) =>
+/** One batch of `size` after the other, until one is not full, or something speaks against the time. Several databases can give one each. */
+const inBatches = <E>(batch: Effect.Effect<number, E>, size = batchMax) =>
   Effect.flatMap(TrustedTime.TrustedTime, ({ isSettled }) =>
     Effect.repeat(
       Effect.suspend(() => (isSettled() ? batch : Effect.succeed(0))),
-      { while: (done) => done >= batchMax, times: batchesMax - 1 }
+      { while: (done) => done >= size, times: (batchesMax * batchMax) / size - 1 }
     )
   )
 
 const count = (metric: Metric.Metric.Counter<number>) => (done: ReadonlyArray<unknown>) =>
   Effect.as(Metric.incrementBy(metric, done.length), done.length)
 
-/** One turn: ends what has expired, then frees what has been in quarantine for long enough, and forgets its visits; then what is known of old creates. */
+/** Has the visits forgotten of some links that were freed, in this turn or before: a turn can end between the two. */
+const forgetSome = (lifetime: typeof LinkLifetime.Service, visits: typeof VisitStore.Service) =>
+  Effect.gen(function* () {
+    const subjects = yield* lifetime.toForget(VisitRemovals.removedAtOnce)
+    if (subjects.length === 0) return 0
+    yield* visits.forget(subjects)
+    yield* lifetime.forgotten(subjects)
+    return subjects.length
+  })
+
+/** One turn: ends what has expired, then frees what has been in quarantine for long enough; then forgets what is known of old creates, and the visits of links that were freed. */
 export const turn = (quarantine: Duration.Duration) =>
   Effect.gen(function* () {
     const lifetime = yield* LinkLifetime
     const visits = yield* VisitStore
     const guarded = yield* GuardedCreates
-    // Elsewhere they are forgotten when their database answers: `VisitRemovals`.
-    const areForgotten = !(yield* VisitsApart)
     yield* inBatches(Effect.flatMap(lifetime.expireSome(batchMax), count(linksExpired)))
-    yield* lifetime.recycle({ quarantine_ms: Duration.toMillis(quarantine), count: batchMax }).pipe(
-      Effect.tap((freed) => (areForgotten ? visits.forget(freed.map(subjectOfLink)) : Effect.void)),
-      Effect.flatMap(count(keysRecycled)),
-      inBatches
-    )
+    yield* lifetime
+      .recycle({ quarantine_ms: Duration.toMillis(quarantine), count: batchMax })
+      .pipe(Effect.flatMap(count(keysRecycled)), inBatches)
     yield* inBatches(guarded.drop(Duration.toMillis(guardsKept), batchMax))
+    // Elsewhere they are forgotten when their database answers: `VisitDatabases`.
+    if (yield* VisitRemovals.VisitsApart) return
+    yield* inBatches(forgetSome(lifetime, visits), VisitRemovals.removedAtOnce)
   })
 
 /**

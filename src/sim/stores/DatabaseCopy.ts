@@ -32,6 +32,8 @@ export interface Tables {
   readonly guards: Map<string, GuardedCreatesMemory.GuardRow>
   readonly stocked: DatabaseMarkMemory.Tables
   readonly visits: VisitStoreMemory.Tables
+  /** Subjects of links that were freed, whose visits are to be forgotten. */
+  readonly removals: Set<string>
   /** Messages for webhooks that a further database keeps until they are carried to the queue of the control database, by their ids. */
   readonly outbox: Map<string, WebhookMessage>
   /** Of one of several databases; the placement is that of the control database. Neither is forgotten. */
@@ -62,6 +64,7 @@ export const emptyTables = (log: CommitLog): Tables => ({
     own: { mark: 0, lineage: 0, movedAt: 0, identity }
   },
   visits: VisitStoreMemory.emptyTables(),
+  removals: log.set("visit_removals"),
   outbox: log.map("link_outbox"),
   home: BucketHome.empty(),
   placement: BucketPlacementMemory.emptyTables()
@@ -85,6 +88,7 @@ export const cloned = (from: Tables, log: CommitLog): Tables => {
   copyMap(from.takes, to.takes)
   copyMap(from.guards, to.guards)
   copyMap(from.outbox, to.outbox)
+  copySet(from.removals, to.removals)
   const [stocked, others] = [from.stocked, to.stocked]
   copyMap(stocked.epochs, others.epochs)
   copyMap(stocked.batches, others.batches)
@@ -132,7 +136,7 @@ export class DatabaseCopy {
   readonly isLocked: (key: string) => boolean
 
   constructor({ announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, tables }: CopyOptions) {
-    const { ended, guards, home, rows, stocked, takes, updateIds, visits } = tables
+    const { ended, guards, home, removals, rows, stocked, takes, updateIds, visits } = tables
     this.tables = tables
     this.log = log
     this.journal = journal
@@ -149,7 +153,13 @@ export class DatabaseCopy {
         guards
       ),
       stock: KeyStockMemory.makeOver(stocked, keyStock),
-      lifetime: LinkLifetimeMemory.makeOver({ links: rows, ended, isLocked: this.isLocked, ...stocked }),
+      lifetime: LinkLifetimeMemory.makeOver({
+        links: rows,
+        ended,
+        removals,
+        isLocked: this.isLocked,
+        ...stocked
+      }),
       ranges: KeyRangeStoreMemory.makeOver(stocked.slots)
     }
     const { guarded, lifetime, links, ranges, stock } = {

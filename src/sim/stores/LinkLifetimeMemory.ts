@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
+import { subjectOfLink } from "../../model/Visit.ts"
 import { count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { BatchRecord } from "../../storage/keys/KeyStock.ts"
@@ -12,6 +13,8 @@ export interface Tables {
   readonly ended: Map<string, number>
   readonly stock: Set<string>
   readonly batches: Map<string, BatchRecord>
+  /** Subjects whose visits are to be forgotten. */
+  readonly removals?: Set<string>
   /** What the database has forgotten so far. */
   readonly regressions?: ReadonlyArray<Forgotten>
   /** Whether another transaction has locked the row of a key, so that it is passed over. */
@@ -45,6 +48,7 @@ export const makeOver = ({
   isLocked = () => false,
   links,
   regressions = [],
+  removals = new Set(),
   stock
 }: Tables): typeof LinkLifetime.Service => {
   const hasExpired = (link: Link, now: number): boolean =>
@@ -66,6 +70,7 @@ export const makeOver = ({
         stock.add(plainKeyOf(key))
       links.delete(key)
       ended.delete(key)
+      removals.add(subjectOfLink({ key, createdAt }))
       return { key, createdAt }
     })
   }
@@ -88,6 +93,8 @@ export const makeOver = ({
     recycle: ({ count: max, quarantine_ms }) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
         recycle(recyclable({ ended, isLocked }, now - quarantine_ms, max), quarantine_ms)
-      )
+      ),
+    toForget: (count) => Effect.sync(() => [...removals].toSorted().slice(0, count)),
+    forgotten: (subjects) => Effect.sync(() => subjects.forEach((subject) => removals.delete(subject)))
   })
 }

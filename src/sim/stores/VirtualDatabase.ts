@@ -754,7 +754,10 @@ export class VirtualDatabase {
               BucketHome.noteFreed(tables.home, keys)
               announce(new Set(keys))
             })
-        )
+        ),
+      toForget: (count) => call("LinkLifetime.toForget", query, ({ lifetime }) => lifetime.toForget(count)),
+      forgotten: (subjects) =>
+        call("LinkLifetime.forgotten", statement(), ({ lifetime }) => lifetime.forgotten(subjects))
     }
   }
 

@@ -9,7 +9,7 @@ export interface HasLifetime extends LinkDatabase {
   readonly lifetime: typeof LinkLifetime.Service
 }
 
-/** `LinkLifetime` over several databases. `expireSome` and `recycle` take up to their count from each. A minted key that is free again enters the stock of its database. */
+/** `LinkLifetime` over several databases. `expireSome`, `recycle` and `toForget` take up to their count from each. A minted key that is free again enters the stock of its database. */
 export const make = (router: Router<HasLifetime>): typeof LinkLifetime.Service => ({
   expire: (keys) => {
     const each = [...new Set(keys)]
@@ -40,5 +40,13 @@ export const make = (router: Router<HasLifetime>): typeof LinkLifetime.Service =
         under(sql, "LinkLifetime.recycle", tenure, lifetime.recycle(recycling))
       ),
       (freed): ReadonlyArray<FreedLink> => freed.flat()
-    )
+    ),
+  toForget: (count) =>
+    Effect.map(
+      router.sweep("LinkLifetime.toForget", ({ lifetime }) => lifetime.toForget(count)),
+      (subjects) => subjects.flat()
+    ),
+  // A bucket may have moved since its links were freed: any of them can remember it.
+  forgotten: (subjects) =>
+    Effect.asVoid(router.sweep("LinkLifetime.forgotten", ({ lifetime }) => lifetime.forgotten(subjects)))
 })

@@ -42,7 +42,7 @@ export const isUnused = (
  *    batch would hand it out a second time.
  * 3. A minted key goes without entering the stock where it can have been given to another in a time that the database has forgotten (`DatabaseMark`), or one that its link has come from.
  * 4. Each key is given by one call alone, no matter who asks. Changes are announced like those of `LinkStore`.
- * 5. Where visits are in other databases (`VisitsApart`), the transaction that frees a link remembers that its visits are to be forgotten (`VisitRemovals`).
+ * 5. The transaction that frees a link remembers that its visits are to be forgotten (`VisitRemovals`), until `forgotten` says that they are.
  */
 export class LinkLifetime extends Context.Tag("linkmint/LinkLifetime")<
   LinkLifetime,
@@ -53,5 +53,9 @@ export class LinkLifetime extends Context.Tag("linkmint/LinkLifetime")<
     readonly expireSome: (count: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
     /** Removes tombstones, the oldest first: gives what they were of, in no particular order. */
     readonly recycle: (options: Recycling) => Effect.Effect<ReadonlyArray<FreedLink>, StorageError>
+    /** Up to `count` subjects (`Visit`) of links that were freed, whose visits are to be forgotten. */
+    readonly toForget: (count: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+    /** Remembers subjects no longer: their visits are forgotten. */
+    readonly forgotten: (subjects: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
   }
 >() {}

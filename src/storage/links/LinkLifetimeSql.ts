@@ -22,7 +22,6 @@ const freedOf = ({ created_at, key }: LinkTombstonesSql.Ended): FreedLink => ({ 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const stock = yield* KeyStock
-  const areVisitsApart = yield* VisitRemovals.VisitsApart
   const { announced, end, told } = yield* LinkTombstonesSql.make
   const ranks = yield* LinkRanksSql.make
   const moment = databaseMoment(sql)
@@ -67,13 +66,15 @@ export const make = Effect.gen(function* () {
             )
             if (free.length > 0) yield* stock.add(fromStrings(free.map(({ key }) => plainKeyOf(key))))
           }
-          if (areVisitsApart) yield* VisitRemovals.remember(sql, rows.map(freedOf))
+          yield* VisitRemovals.remember(sql, rows.map(freedOf))
           return rows
         })
       )
       told(gone)
       return gone.map(freedOf)
-    })
+    }),
+    toForget: (count) => VisitRemovals.remembered(sql, count),
+    forgotten: (subjects) => VisitRemovals.drop(sql, subjects)
   })
 })
 

@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Clock, type Duration, Effect } from "effect"
 import { describe } from "vitest"
 import type { Link } from "../../../src/model/Link.ts"
+import { subjectOfLink } from "../../../src/model/Visit.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import type { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
@@ -180,6 +181,32 @@ export const linkLifetimeLaws = (open: Open<LifetimeStores>, databases = 1): voi
         expect(new Set(given).size).toBe(given.length)
         expect(given.length).toBeGreaterThan(0)
         expect((yield* links.takenAmong(keys)).size).toBe(40 - first.length - given.length)
+      })
+    )
+
+    it.scopedLive("remembers of what it frees that its visits are to be forgotten, until they are", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const { lifetime, links } = stores
+        const aliases = ["c", "c~4"].map((key) => ({ ...linkOf(key), custom: true }))
+        const all = [linkOf("a"), linkOf("b~2"), ...aliases, linkOf("kept")]
+        yield* links.insertMany(all)
+        expect(yield* lifetime.toForget(10)).toEqual([])
+        const gone = all.slice(0, 4)
+        yield* links.deleteMany(gone.map(({ key }) => ({ key, at: past })))
+        yield* recycled(stores, 0, 4)
+        const subjects = gone.map(subjectOfLink).toSorted()
+        expect((yield* lifetime.toForget(10)).toSorted()).toEqual(subjects)
+        const first = yield* lifetime.toForget(1)
+        expect(first.length).toBeLessThanOrEqual(databases)
+        yield* lifetime.forgotten(first)
+        // Once more, with what is not remembered, and nothing.
+        yield* lifetime.forgotten([...first, subjectOfLink(linkOf("kept"))])
+        yield* lifetime.forgotten([])
+        const left = subjects.filter((subject) => !first.includes(subject))
+        expect((yield* lifetime.toForget(10)).toSorted()).toEqual(left)
+        yield* lifetime.forgotten(left)
+        expect(yield* lifetime.toForget(10)).toEqual([])
       })
     )
   })
