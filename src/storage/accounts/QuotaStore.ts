@@ -46,11 +46,19 @@ const leasedShare = 128
 /** The lengths of the periods. */
 export const length_ms = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 
+/** How far back the clock goes where hosts whose clocks differ take turns. One that goes back further was ahead, and has been corrected. */
+const backMax_ms = 1_000
+
+/** The moment from which a state counts: not the future, or a clock that was ahead would stop the quota until then. */
+const countsFrom = ({ at }: QuotaState, now: number): number =>
+  at > now + backMax_ms ? now : Math.max(at, now)
+
 const availableAt = ({ limit, period }: Quota, state: QuotaState | undefined, now: number): number => {
   if (state === undefined) return limit
   const each_ms = length_ms[period]
   if (period === "day") {
-    const isNewDay = Math.floor(now / each_ms) > Math.floor(state.at / each_ms)
+    // Also an earlier day, where the clock has been corrected: the stored one may be days away.
+    const isNewDay = Math.floor(countsFrom(state, now) / each_ms) !== Math.floor(state.at / each_ms)
     return isNewDay ? limit : Math.min(limit, state.available)
   }
   return Math.min(limit, state.available + (Math.max(0, now - state.at) * limit) / each_ms)
@@ -73,7 +81,12 @@ export const grant = (ask: Ask, state: QuotaState | undefined, now: number) => {
     nextIn_ms: available >= 1 ? 0 : period === "day" ? untilMidnight_ms : nextToken_ms,
     resetIn_ms
   }
-  return { lease, available, at: Math.max(now, state?.at ?? now), fullAt: now + resetIn_ms }
+  return {
+    lease,
+    available,
+    at: state === undefined ? now : countsFrom(state, now),
+    fullAt: now + resetIn_ms
+  }
 }
 
 /**
@@ -81,7 +94,8 @@ export const grant = (ask: Ask, state: QuotaState | undefined, now: number) => {
  *
  * Laws:
  * 1. A quota a `day` grants at most its limit within a day of UTC; one a `minute` or an `hour` grants at most its limit and what refills during t within any
- *    time t.
+ *    time t. A clock that goes back by more than a second was ahead, and has been corrected: then a minute or an hour refills from the corrected time, and a
+ *    day begins again if its date is another one. So each correction allows one limit a day more at most, and one of a second or less allows none.
  * 2. A lease grants the demand if that much is left.
  * 3. `sweep` forgets full quotas only.
  *

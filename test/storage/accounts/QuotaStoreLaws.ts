@@ -90,7 +90,7 @@ export const quotaStoreLaws = (title: string, open: Open<QuotaStore["Type"]>): v
       })
     )
 
-    it.scoped("grants nothing for a clock that goes back", () =>
+    it.scoped("grants nothing for a clock that goes back within its day", () =>
       Effect.gen(function* () {
         const { drain } = yield* opened
         yield* TestClock.adjust("1 hours")
@@ -99,8 +99,57 @@ export const quotaStoreLaws = (title: string, open: Open<QuotaStore["Type"]>): v
         yield* TestClock.setTime(midnight_ms)
         expect(yield* drain(minute("m", 60, 1))).toBe(0)
         expect(yield* drain(day("d", 60, 1))).toBe(0)
-        yield* TestClock.setTime(midnight_ms - day_ms)
+      })
+    )
+
+    it.scoped("refills from the corrected time after the clock was ahead, and is forgotten when full", () =>
+      Effect.gen(function* () {
+        const { drain, lease, store } = yield* opened
+        yield* TestClock.adjust("1 hours")
+        yield* drain(minute("m", 60, 1))
+        yield* TestClock.setTime(midnight_ms)
+        expect(yield* lease(minute("m", 60, 1))).toMatchObject({ granted: 0, nextIn_ms: 1_000 })
+        yield* TestClock.adjust("10 seconds")
+        expect(yield* drain(minute("m", 60, 1))).toBe(10)
+        yield* TestClock.adjust("59 seconds")
+        expect(yield* store.sweep(10)).toBe(0)
+        yield* TestClock.adjust("1 seconds")
+        expect(yield* store.sweep(10)).toBe(1)
+      })
+    )
+
+    it.scoped("gives a day's quota out once more when the clock was days ahead, and then each day", () =>
+      Effect.gen(function* () {
+        const { drain, store } = yield* opened
+        expect(yield* drain(day("d", 60, 1))).toBe(60)
+        yield* TestClock.setTime(midnight_ms + 3.5 * day_ms)
+        expect(yield* drain(day("d", 60, 1))).toBe(60)
+        yield* TestClock.setTime(midnight_ms + day_ms / 4)
+        expect(yield* drain(day("d", 60, 1))).toBe(60)
+        yield* TestClock.adjust("17 hours")
         expect(yield* drain(day("d", 60, 1))).toBe(0)
+        yield* TestClock.setTime(midnight_ms + day_ms)
+        expect(yield* drain(day("d", 60, 1))).toBe(60)
+        yield* TestClock.setTime(midnight_ms + 2 * day_ms)
+        expect(yield* store.sweep(10)).toBe(1)
+      })
+    )
+
+    it.scoped("gives a day's quota out once where the clock wavers by a second around midnight", () =>
+      Effect.gen(function* () {
+        const { drain } = yield* opened
+        yield* TestClock.setTime(midnight_ms - 1)
+        expect(yield* drain(day("d", 60, 1))).toBe(60)
+        let granted = 0
+        for (const away_ms of [2, 1, 500]) {
+          for (let turn = 0; turn < 5; turn++) {
+            yield* TestClock.setTime(midnight_ms + away_ms)
+            granted += yield* drain(day("d", 60, 1))
+            yield* TestClock.setTime(midnight_ms - away_ms)
+            granted += yield* drain(day("d", 60, 1))
+          }
+        }
+        expect(granted).toBe(60)
       })
     )
 
