@@ -3,7 +3,15 @@ import { Quotas } from "../accounts/Quotas.ts"
 import { AdminKey } from "../accounts/AdminKey.ts"
 import * as Metered from "../telemetry/Metered.ts"
 import { WebhookListeners } from "../storage/webhooks/WebhookListeners.ts"
-import { type Claim, type Delivery, type Failure, WebhookStore } from "../storage/webhooks/WebhookStore.ts"
+import {
+  type Claim,
+  type Delivery,
+  type Failure,
+  pauseMax_ms,
+  retryMax_ms,
+  WebhookStore
+} from "../storage/webhooks/WebhookStore.ts"
+import * as TrustedTime from "../time/TrustedTime.ts"
 import { adminKeyIdOf, verificationType } from "../model/Webhook.ts"
 import * as WebhookRates from "./WebhookRates.ts"
 import { NotTaken, WebhookSender } from "./WebhookSender.ts"
@@ -26,7 +34,7 @@ const claimEvery = Duration.millis(20)
 
 const sweepEvery = Duration.minutes(10)
 
-/** How often webhooks that have ended are looked for. Nothing is sent to them before that either. */
+/** How often webhooks that have ended are looked for, unless the time is in doubt. Nothing is sent to them before that either. */
 const lapseEvery = Duration.minutes(1)
 
 /** Attempts for a message at most: with the waits between them, some 17 to 23 hours. */
@@ -34,7 +42,6 @@ export const attemptsMax = 15
 
 const retryFirst_ms = 5_000
 const pauseFirst_ms = 1_000
-const pauseMax_ms = 300_000
 
 /** Attempts by their outcome. */
 const attempts = Metered.countersBy(
@@ -59,7 +66,10 @@ export const afterFailure = (
 ): Effect.Effect<Failure> =>
   Effect.map(Random.nextRange(0.75, 1), (share) => ({
     reason,
-    retryIn_ms: attempt >= attemptsMax ? null : Math.round(retryFirst_ms * 2 ** (attempt - 1) * share),
+    retryIn_ms:
+      attempt >= attemptsMax
+        ? null
+        : Math.min(Math.round(retryFirst_ms * 2 ** (attempt - 1) * share), retryMax_ms),
     pause_ms: Math.min(pauseFirst_ms * 2 ** Math.min(failures, 20), pauseMax_ms)
   }))
 
@@ -177,13 +187,13 @@ export const make = Effect.gen(function* () {
     ),
     Effect.forkScoped
   )
-  yield* store.sweep.pipe(
+  yield* TrustedTime.whenSettled(store.sweep).pipe(
     Effect.catchAll((error) => Effect.logDebug(`Webhooks' messages were not swept: ${error.message}`)),
     Effect.repeat(Schedule.spaced(sweepEvery)),
     Effect.delay(sweepEvery),
     Effect.forkScoped
   )
-  yield* Effect.ignore(lapse(null)).pipe(
+  yield* Effect.ignore(TrustedTime.whenSettled(lapse(null))).pipe(
     Effect.repeat(Schedule.spaced(lapseEvery)),
     Effect.delay(lapseEvery),
     Effect.forkScoped

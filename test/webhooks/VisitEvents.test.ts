@@ -46,7 +46,7 @@ const start = Effect.gen(function* () {
       scope
     )
   )
-  const queued = Effect.map(memory.claim(claimOf({ max: 1_000, lease_ms: 1_000_000 })), (deliveries) =>
+  const queued = Effect.map(memory.claim(claimOf({ max: 1_000 })), (deliveries) =>
     deliveries.map(({ body, webhookId }) => ({
       webhookId,
       ...(JSON.parse(body) as { data: { links: Array<unknown> } })

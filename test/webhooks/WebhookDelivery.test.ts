@@ -7,12 +7,13 @@ import { AdminKey } from "../../src/accounts/AdminKey.ts"
 import * as AccountStoreMemory from "../../src/sim/stores/AccountStoreMemory.ts"
 import * as QuotaStoreMemory from "../../src/sim/stores/QuotaStoreMemory.ts"
 import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
-import { type Delivery, WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
+import { type Delivery, retryMax_ms, WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
 import { testHashLayer } from "../support/TestHash.ts"
 import { adminKeyIdOf, type Webhook } from "../../src/model/Webhook.ts"
 import { drawChallenge } from "../../src/webhooks/WebhookMessages.ts"
 import * as WebhookDelivery from "../../src/webhooks/WebhookDelivery.ts"
+import { TrustedTime } from "../../src/time/TrustedTime.ts"
 import { type Answer, NotTaken, WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { addVerified, claimOf, keyOf, userOf, webhookOf } from "../support/samples/SomeWebhooks.ts"
 
@@ -106,6 +107,7 @@ describe("WebhookDelivery", () => {
         const most_ms = 5_000 * 2 ** (attempt - 1)
         expect(retryIn_ms).toBeGreaterThanOrEqual(0.75 * most_ms)
         expect(retryIn_ms).toBeLessThanOrEqual(most_ms)
+        expect(most_ms).toBeLessThan(retryMax_ms)
         expect(pause_ms).toBe(Math.min(1_000 * 2 ** (attempt - 1), 300_000))
         total_s += retryIn_ms! / 1_000
       }
@@ -136,6 +138,69 @@ describe("WebhookDelivery", () => {
       ])
       expect(yield* store.find("a")).toMatchObject({ pending: 0, deadLetters: 1 })
     })
+  )
+
+  it.scoped("neither sweeps nor ends webhooks while the time is in doubt, and does both when it is not", () =>
+    Effect.gen(function* () {
+      let isSettled = false
+      const done: Array<string> = []
+      const memory = yield* WebhookStoreMemory.make
+      const store: typeof WebhookStore.Service = {
+        ...memory,
+        sweep: Effect.sync(() => void done.push("sweep")),
+        lapse: (adminKeyId) =>
+          Effect.sync(() => (done.push(adminKeyId === null ? "lapse" : "lapse at the start"), 0))
+      }
+      yield* start(() => Effect.succeed(taken), store).pipe(
+        Effect.provideService(TrustedTime, {
+          isSettled: () => isSettled,
+          wallAhead_ms: () => 0,
+          heard: () => Effect.void
+        })
+      )
+      yield* pass(660, 60_000)
+      expect(done).toEqual(["lapse at the start"])
+      isSettled = true
+      yield* pass(600, 60_000)
+      expect(new Set(done)).toEqual(new Set(["lapse at the start", "lapse", "sweep"]))
+    })
+  )
+
+  it.scoped(
+    "delivers what was paused, queued and retried while the clock was ahead once it is corrected",
+    () =>
+      Effect.gen(function* () {
+        let ahead_ms = 86_400_000
+        const clock = yield* Effect.clock
+        const now_ms = () => clock.unsafeCurrentTimeMillis() + ahead_ms
+        const ofDatabase = Effect.withClock(
+          Object.assign(Object.create(clock) as Clock.Clock, {
+            unsafeCurrentTimeMillis: now_ms,
+            currentTimeMillis: Effect.sync(now_ms)
+          })
+        )
+        const memory = yield* WebhookStoreMemory.make
+        let isDown = true
+        const { attempts, store } = yield* start(
+          () => Effect.suspend(() => (isDown ? fails : Effect.succeed(taken))),
+          {
+            ...memory,
+            offer: (messages) => ofDatabase(memory.offer(messages)),
+            claim: (claim) => ofDatabase(memory.claim(claim)),
+            failed: (delivery, failure) => ofDatabase(memory.failed(delivery, failure))
+          }
+        )
+        yield* addVerified(store, webhook("a"))
+        yield* store.offer(messages("a", 1))
+        yield* pass(2)
+        expect(attempts.flatMap(eventsOf)).toEqual(["msg_0000"])
+        yield* store.offer(messages("a", 1, 1))
+        isDown = false
+        ahead_ms = 0
+        yield* pass(3)
+        expect(attempts.flatMap(eventsOf).toSorted()).toEqual(["msg_0000", "msg_0000", "msg_0001"])
+        expect(yield* store.find("a")).toMatchObject({ pending: 0, deadLetters: 0 })
+      })
   )
 
   it.scoped("delivers everything to a receiver that recovers, and asks it seldom before", () =>

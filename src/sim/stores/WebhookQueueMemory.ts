@@ -8,10 +8,13 @@ import {
   deadLettersMax,
   type Delivery,
   type Failure,
+  leaseMax_ms,
   notInTime,
+  pauseMax_ms,
   pendingBytesMax,
   pendingFor_ms,
   pendingMax,
+  retryMax_ms,
   type WebhookStatus
 } from "../../storage/webhooks/WebhookStore.ts"
 
@@ -69,7 +72,19 @@ export const loadOf = ({ messages }: Place): { readonly pending: number; readonl
   return { pending, bytes }
 }
 
-const inOrder = (one: Held, other: Held) => one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1)
+/** Whether a message waits until a moment that only a clock that was ahead can have set. */
+const isAhead = ({ attempts, dueAt, event, lease }: Held, now: number) => {
+  const isUntried = attempts === 0 && event !== verificationType
+  return dueAt > now + (lease !== null ? leaseMax_ms : isUntried ? 0 : retryMax_ms)
+}
+
+const isDue = (held: Held, now: number) => held.dueAt <= now || isAhead(held, now)
+
+/** In the order in which messages are given at `now`. */
+const inOrderAt = (now: number) => (one: Held, other: Held) =>
+  Number(isAhead(other, now)) - Number(isAhead(one, now)) ||
+  one.dueAt - other.dueAt ||
+  (one.id < other.id ? -1 : 1)
 
 /** By when they died and then by their ids, the newest first. */
 const newestFirst = (one: Held, other: Held) => other.deadAt! - one.deadAt! || (one.id < other.id ? 1 : -1)
@@ -151,17 +166,19 @@ export const claim = (
   nextId: () => string,
   now: number
 ): ReadonlyArray<Delivery> => {
+  const inOrder = inOrderAt(now)
   const firstDue = ({ messages }: Place) => {
     let first: Held | undefined
     for (const held of messages.values()) {
       if (isPending(held) && (first === undefined || inOrder(held, first) < 0)) first = held
     }
-    return first === undefined ? Infinity : first.dueAt + (first.isSealed ? 0 : gatherFor_ms)
+    if (first === undefined) return Infinity
+    return isAhead(first, now) ? 0 : first.dueAt + (first.isSealed ? 0 : gatherFor_ms)
   }
   const waiting = places
     .filter(
       (place) =>
-        place.pausedUntil <= now &&
+        (place.pausedUntil <= now || place.pausedUntil > now + pauseMax_ms) &&
         !busy.webhooks.includes(place.webhook.id) &&
         !busy.owners.includes(place.webhook.owner) &&
         !busy.hosts.includes(place.host)
@@ -179,7 +196,7 @@ export const claim = (
       const { failures, host, webhook } = place
       const room = roomFor({ id: webhook.id, owner: webhook.owner, host, failures })
       const due = pendingOf(place)
-        .filter(({ dueAt, event }) => dueAt <= now && (place.isVerified || event === verificationType))
+        .filter((held) => isDue(held, now) && (place.isVerified || held.event === verificationType))
         .toSorted(inOrder)
       return groupsOf(due, join)
         .slice(0, Math.min(failures > 0 ? 1 : fair, room))

@@ -1,5 +1,5 @@
 import { SqlClient, type Statement } from "@effect/sql"
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import * as Secret from "../../secrets/Secret.ts"
 import { joinedType, type MessageType, verificationType } from "../../model/Webhook.ts"
 import { camelRows } from "../sql/SqlPort.ts"
@@ -8,7 +8,7 @@ import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { groupsOf, type Joinable, joinedBody } from "./WebhookJoining.ts"
 import { notEnded } from "./WebhookRows.ts"
-import type { Claim, Delivery } from "./WebhookStore.ts"
+import { type Claim, type Delivery, leaseMax_ms, pauseMax_ms, retryMax_ms } from "./WebhookStore.ts"
 
 /** A webhook with due messages. */
 interface WaitingRow {
@@ -18,6 +18,8 @@ interface WaitingRow {
   readonly url: string
   readonly secret: string
   readonly failures: number
+  /** 1 where messages are due because the clock was ahead when their time was written. */
+  readonly hasAhead: number
 }
 
 /** How many messages a webhook gets, and how many due messages are read for them. */
@@ -25,6 +27,8 @@ interface Look {
   readonly id: string
   readonly messages: number
   readonly most: number
+  /** Whether it gets those that are due because the clock was ahead when their time was written, before all others. */
+  readonly hasAhead: boolean
 }
 
 /** A message that is due. */
@@ -33,13 +37,16 @@ interface Due extends Joinable {
   readonly event: MessageType
   readonly attempts: number
   readonly dueAt: number
+  /** Whether `dueAt` was written while the clock was ahead. */
+  readonly isAhead: boolean
   readonly queuedAt: number
 }
 
-type DueRow = Omit<Due, "isSealed"> & { readonly sealed: number }
+type DueRow = Omit<Due, "isAhead" | "isSealed"> & { readonly sealed: number }
 
-const dueOf = ({ sealed, ...row }: DueRow): Due => ({
+const dueOf = ({ sealed, ...row }: DueRow, isAhead: boolean): Due => ({
   ...row,
+  isAhead,
   isSealed: sealed !== 0 || row.attempts > 0 || row.event === verificationType
 })
 
@@ -55,7 +62,8 @@ interface Lease {
 /** A message as it is given to its claimer. */
 type Claimed = Pick<Delivery, "webhookId" | "id" | "event" | "body" | "attempt">
 
-const inOrder = (one: Due, other: Due) => one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1)
+const inOrder = (one: Due, other: Due) =>
+  Number(other.isAhead) - Number(one.isAhead) || one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1)
 
 /** The groups that become messages, for each webhook as many as it gets, the longest due first. */
 const chosen = (due: ReadonlyArray<Due>, looks: ReadonlyArray<Look>, { join, max }: Claim) => {
@@ -82,31 +90,43 @@ export const make = Effect.gen(function* () {
     (SELECT m.due_at + CASE WHEN m.sealed = 0 AND m.attempts = 0 AND m.event <> ${verificationType} THEN ${gatherFor_ms} ELSE 0 END
     FROM webhook_messages m WHERE m.webhook_id = w.id AND m.dead_at IS NULL ORDER BY m.due_at LIMIT 1)`
 
+  const isDue = sql`m.due_at <= ${moment}`
+
+  /** Whether a message `m` waits until a moment that only a clock that was ahead can have set. The first comparison is for the index. */
+  const isAhead = sql`
+    m.due_at > ${moment} AND m.due_at > ${moment} + CASE
+      WHEN m.lease IS NOT NULL THEN ${leaseMax_ms}
+      WHEN m.attempts = 0 AND m.event <> ${verificationType} THEN 0
+      ELSE ${retryMax_ms} END`
+
   /**
    * Webhooks with due messages. It steps from webhook to webhook through the index of messages, so that its cost does not depend on how many wait for each. It
    * begins with SELECT, so that SQLite runs it on a reading connection.
    */
   const waiting = ({ busy, gatherFor_ms, max }: Claim) => sql<WaitingRow>`
-    SELECT id, owner, host, url, secret, failures FROM (
+    SELECT id, owner, host, url, secret, failures, has_ahead FROM (
       WITH RECURSIVE waiting (webhook_id) AS (
         SELECT ${nextWaiting(sql`''`)}
         UNION ALL
         SELECT ${nextWaiting(sql`waiting.webhook_id`)} FROM waiting WHERE waiting.webhook_id IS NOT NULL
       )
-      SELECT w.*, ${firstDue(gatherFor_ms)} AS first_due
+      SELECT w.*, ${firstDue(gatherFor_ms)} AS first_due, CASE WHEN EXISTS (
+        SELECT 1 FROM webhook_messages m WHERE m.webhook_id = w.id AND m.dead_at IS NULL AND ${isAhead}
+      ) THEN 1 ELSE 0 END AS has_ahead
       FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
-      WHERE w.paused_until <= ${moment} AND NOT ${isOneOf(sql, "w.id", busy.webhooks)}
+      WHERE (w.paused_until <= ${moment} OR w.paused_until > ${moment} + ${pauseMax_ms}) AND NOT ${isOneOf(sql, "w.id", busy.webhooks)}
         AND NOT ${isOneOf(sql, "w.owner", busy.owners)} AND NOT ${isOneOf(sql, "w.host", busy.hosts)} AND ${notEnded(sql)}
-    ) AS free WHERE first_due <= ${moment} ORDER BY first_due, id LIMIT ${max}`
+    ) AS free WHERE has_ahead = 1 OR first_due <= ${moment} ORDER BY has_ahead DESC, first_due, id LIMIT ${max}`
 
-  /** The first due messages of some webhooks; on PostgreSQL locked. */
-  const due = (looks: ReadonlyArray<Look>) => {
+  /** The first due messages of some webhooks, of those whose time was written while the clock was ahead or of the others; on PostgreSQL locked. */
+  const due = Effect.fnUntraced(function* (looks: ReadonlyArray<Look>, ahead: boolean) {
+    if (looks.length === 0) return []
     const columns = sql`m.webhook_id, m.id, m.event, m.bytes, m.attempts, m.sealed, m.due_at, m.queued_at`
     const firstOf = (id: Statement.Fragment) => sql`
-      m.webhook_id = ${id} AND m.dead_at IS NULL AND m.due_at <= ${moment} AND (m.event = ${verificationType}
+      m.webhook_id = ${id} AND m.dead_at IS NULL AND ${ahead ? isAhead : isDue} AND (m.event = ${verificationType}
         OR EXISTS (SELECT 1 FROM webhooks w WHERE w.id = ${id} AND w.verified_at IS NOT NULL))
       ORDER BY m.due_at, m.id`
-    return sql.onDialectOrElse({
+    const rows = sql.onDialectOrElse({
       // SQLite: a limit cannot depend on the row.
       orElse: () => sql<DueRow>`
         SELECT ${columns} FROM json_each(${JSON.stringify(looks)}) AS looks CROSS JOIN webhook_messages m
@@ -119,7 +139,8 @@ export const make = Effect.gen(function* () {
           SELECT ${columns} FROM webhook_messages m WHERE ${firstOf(sql`looks.id`)} LIMIT looks.most FOR UPDATE OF m SKIP LOCKED
         ) AS m`
     })
-  }
+    return (yield* camelRows(rows)).map((row) => dueOf(row, ahead))
+  })
 
   /** Whether a row is one of these messages. */
   const isAmong = (messages: ReadonlyArray<Due>) => {
@@ -216,7 +237,9 @@ export const make = Effect.gen(function* () {
   })
 
   const take = Effect.fnUntraced(function* (looks: ReadonlyArray<Look>, claim: Claim, held: Lease) {
-    const groups = chosen((yield* camelRows(due(looks))).map(dueOf), looks, claim)
+    const [ahead, others] = Arr.partition(looks, ({ hasAhead }) => !hasAhead)
+    const found = [...(yield* due(ahead, true)), ...(yield* due(others, false))]
+    const groups = chosen(found, looks, claim)
     const bodyOf = yield* bodiesOf(groups.flat())
     const single = groups.filter(({ length }) => length === 1).flat()
     const several = groups.filter(({ length }) => length > 1)
@@ -224,11 +247,12 @@ export const make = Effect.gen(function* () {
   })
 
   return Effect.fnUntraced(function* (claim: Claim) {
-    const rows = yield* waiting(claim)
+    const rows = yield* camelRows(waiting(claim))
     const fair = Math.ceil(claim.max / rows.length)
     const looks = rows.flatMap((row): ReadonlyArray<Look> => {
       const messages = Math.min(row.failures > 0 ? 1 : fair, claim.roomFor(row))
-      return messages > 0 ? [{ id: row.id, messages, most: messages * claim.join.events }] : []
+      if (messages <= 0) return []
+      return [{ id: row.id, messages, most: messages * claim.join.events, hasAhead: row.hasAhead === 1 }]
     })
     if (looks.length === 0) return []
     const token = (yield* Secret.draw(16)).toString("hex")

@@ -15,6 +15,11 @@ import type { JoinBounds } from "./WebhookJoining.ts"
 export const pendingMax = 10_000
 export const pendingBytesMax = 16 * 1_024 * 1_024
 
+/** How long a claim lasts at most, a message waits for its retry, and a webhook is paused after a failed attempt, in milliseconds. */
+export const leaseMax_ms = 60_000
+export const retryMax_ms = 12 * 3_600_000
+export const pauseMax_ms = 300_000
+
 /** Why a message was given up that waited for too long. */
 export const notInTime: Message = "It was not delivered in time."
 
@@ -80,7 +85,7 @@ export interface Claim {
   /** What goes into one message; and how long its first event waits for others, in milliseconds. */
   readonly join: JoinBounds
   readonly gatherFor_ms: number
-  /** How long no other claim gets them, in milliseconds. */
+  /** How long no other claim gets them, in milliseconds, up to `leaseMax_ms`. */
   readonly lease_ms: number
 }
 
@@ -105,9 +110,9 @@ export interface Delivery {
 /** Why an attempt failed, and what happens next. */
 export interface Failure {
   readonly reason: string
-  /** When the message is retried, in milliseconds from now; `null`: never, it is dead. */
+  /** When the message is retried, in milliseconds from now, up to `retryMax_ms`; `null`: never, it is dead. */
   readonly retryIn_ms: number | null
-  /** How long the webhook gets no messages, in milliseconds. */
+  /** How long the webhook gets no messages, in milliseconds, up to `pauseMax_ms`. */
   readonly pause_ms: number
 }
 
@@ -143,6 +148,8 @@ export type DeadLetterPosition = Pick<DeadLetter, "failedAt" | "id">
  * 5. A claimer that has lost the lease changes nothing of the message.
  * 6. `add` keeps at most `max` webhooks of an owner that have not ended, however many concurrent calls there are; those that have ended make room. Removing a webhook removes its messages.
  * 7. For a webhook that is not verified, claims give only its latest challenge; for one that has ended, nothing.
+ * 8. A moment further in the future than any is set was written while the clock was ahead, and does not count. Such a pause is over. Such a message is due before all others, also if its
+ *    claimer still delivers it: one that is leased for longer than `leaseMax_ms`, one that waits for longer than `retryMax_ms`, and an event that waits although it was never tried.
  */
 export class WebhookStore extends Context.Tag("linkmint/WebhookStore")<
   WebhookStore,
@@ -178,7 +185,7 @@ export class WebhookStore extends Context.Tag("linkmint/WebhookStore")<
     readonly delivered: (delivery: Delivery) => Effect.Effect<void, StorageError>
     /** A challenge that is not tried again is forgotten. */
     readonly failed: (delivery: Delivery, failure: Failure) => Effect.Effect<void, StorageError>
-    /** Gives back a message that was not tried: it can be claimed again after `in_ms`, and no attempt is counted. */
+    /** Gives back a message that was not tried: it can be claimed again after `in_ms`, and no attempt is counted. Only a challenge may have to wait. */
     readonly release: (delivery: Delivery, in_ms: number) => Effect.Effect<void, StorageError>
     /** A webhook's dead letters, the newest first, up to `limit` after a place. */
     readonly deadLetters: (

@@ -92,6 +92,22 @@ onEveryDatabase((client) => {
   )
 
   test(
+    "WebhookStore: messages that were queued while the clock was ahead are joined and given at once when it is corrected",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const webhooks = yield* WebhookStore
+      yield* addVerified(webhooks, webhook)
+      yield* webhooks.offer(["a", "b"].map(message))
+      yield* sql`UPDATE webhook_messages SET queued_at = queued_at + 3600000, due_at = due_at + 3600000`
+      const join = { events: 10, bytes: 10_000 }
+      const found = yield* webhooks.claim(claimOf({ join, gatherFor_ms: 60_000 }))
+      expect(found.map(WebhookStoreMemory.eventsOf)).toEqual([["a", "b"]])
+      yield* webhooks.offer([message("c")])
+      expect((yield* webhooks.claim(claimOf())).map(({ id }) => id)).toEqual(["c"])
+    })
+  )
+
+  test(
     "WebhookStore: the sweep gives up what waits for too long, and forgets what died long ago or has no webhook",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -1,11 +1,19 @@
 import { expect, it } from "@effect/vitest"
 import { Clock, Effect, Schedule } from "effect"
 import { describe } from "vitest"
-import { type Claim, pendingMax, type WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
+import {
+  type Claim,
+  leaseMax_ms,
+  pauseMax_ms,
+  pendingMax,
+  retryMax_ms,
+  type WebhookStore
+} from "../../../src/storage/webhooks/WebhookStore.ts"
 import type { WebhookMessage } from "../../../src/model/Webhook.ts"
 import type { Open } from "../../support/Stores.ts"
 import {
   addVerified,
+  challengeOf,
   claimOf as claims,
   fresh,
   webhookOf as webhook
@@ -301,6 +309,69 @@ export const webhookStoreLaws = (title: string, openBoth: Open<WebhookStores["Ty
         const [probe] = yield* claimed(webhooks)
         yield* webhooks.delivered(probe!)
         expect(yield* claimed(webhooks)).toHaveLength(3)
+      })
+    )
+
+    it.scopedLive("heeds the longest pause, and none that only a clock that was ahead can have set", () =>
+      Effect.gen(function* () {
+        const webhooks = yield* store
+        yield* addVerified(webhooks, webhook("a"))
+        yield* webhooks.offer(numbered(3))
+        const [one] = yield* webhooks.claim(claims({ roomFor: () => 1 }))
+        yield* webhooks.failed(one!, { ...failure, pause_ms: pauseMax_ms })
+        expect(yield* webhooks.claim(claims())).toEqual([])
+        yield* webhooks.failed(one!, { ...failure, pause_ms: pauseMax_ms + 60_000 })
+        expect(yield* webhooks.claim(claims())).toMatchObject([{ failures: 2 }])
+      })
+    )
+
+    it.scopedLive(
+      "heeds the longest retry and lease, and none that only a clock that was ahead can have set",
+      () =>
+        Effect.gen(function* () {
+          const webhooks = yield* store
+          yield* addVerified(webhooks, webhook("a"))
+          yield* webhooks.offer([message("m")])
+          const [first] = yield* webhooks.claim(claims({ lease_ms: leaseMax_ms }))
+          expect(yield* webhooks.claim(claims())).toEqual([])
+          yield* webhooks.failed(first!, { ...failure, retryIn_ms: retryMax_ms })
+          expect(yield* webhooks.claim(claims())).toEqual([])
+          yield* webhooks.offer([message("n")])
+          const [second] = yield* webhooks.claim(claims({ lease_ms: leaseMax_ms + 60_000 }))
+          expect(second).toMatchObject({ id: "n", attempt: 1 })
+          const [third] = yield* webhooks.claim(claims())
+          expect(third).toMatchObject({ id: "n", attempt: 2 })
+          yield* webhooks.failed(second!, failure)
+          expect(yield* webhooks.claim(claims())).toEqual([])
+          yield* webhooks.failed(third!, { ...failure, retryIn_ms: retryMax_ms + 60_000 })
+          expect(yield* webhooks.claim(claims())).toMatchObject([{ id: "n", attempt: 3 }])
+          expect(yield* webhooks.claim(claims())).toEqual([])
+        })
+    )
+
+    it.scopedLive("gives an event that waits though it was never tried, before all others", () =>
+      Effect.gen(function* () {
+        const webhooks = yield* store
+        yield* addVerified(webhooks, webhook("a"))
+        yield* webhooks.offer(numbered(2))
+        const [first, second] = yield* webhooks.claim(claims())
+        // As if it had been queued while the clock was an hour ahead.
+        yield* webhooks.release(second!, 3_600_000)
+        yield* webhooks.release(first!, 0)
+        const gathering = { gatherFor_ms: 60_000, roomFor: () => 1 }
+        expect(yield* webhooks.claim(claims(gathering))).toMatchObject([{ id: second!.id, attempt: 1 }])
+        expect(yield* webhooks.claim(claims(gathering))).toMatchObject([{ id: first!.id, attempt: 1 }])
+        expect(yield* webhooks.claim(claims())).toEqual([])
+      })
+    )
+
+    it.scopedLive("lets a challenge wait that was not tried", () =>
+      Effect.gen(function* () {
+        const webhooks = yield* store
+        yield* webhooks.add(webhook("a"), challengeOf("a"), 10)
+        const [delivery] = yield* webhooks.claim(claims())
+        yield* webhooks.release(delivery!, 60_000)
+        expect(yield* webhooks.claim(claims())).toEqual([])
       })
     )
 
