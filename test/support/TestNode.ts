@@ -213,11 +213,11 @@ export interface TestNode {
 }
 
 /**
- * Takes all keys that a pool shard can give without a refill. A healthy owner finishes the batches that stand recorded first; with a low-water mark of 0 it begins
+ * Takes all keys that a pool shard can give without a refill. A healthy owner finishes the batches that stand recorded first, all of them as any number has room; with a low-water mark of 0 it begins
  * no refill, which would be cut off by its stop and leave its keys recorded and not pushed.
  */
 export const drain = (stores: Stores, shard = 0): Effect.Effect<ReadonlyArray<string>> =>
-  startNode(stores, { low: 0, high: 1 }).pipe(
+  startNode(stores, { low: 0, high: Number.MAX_SAFE_INTEGER }).pipe(
     Effect.flatMap((owner) => owner.shard(shard).Status()),
     Effect.scoped,
     Effect.zipRight(stores.pool.lease(shard, Number.MAX_SAFE_INTEGER)),

@@ -3,12 +3,11 @@ import { Duration, Effect } from "effect"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
-import { type BatchName, KeyPool } from "../../storage/keys/KeyPool.ts"
+import { type BatchName, KeyPool, textOfName } from "../../storage/keys/KeyPool.ts"
 import { drawId } from "../../model/RandomId.ts"
 import { type BatchRecord, KeyStock, type PoolClaim } from "../../storage/keys/KeyStock.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
-import * as Pulse from "../../time/Pulse.ts"
 import * as BoundKeys from "./BoundKeys.ts"
 import * as KeyMinting from "./KeyMinting.ts"
 import { PoolShard } from "./PoolShard.ts"
@@ -31,14 +30,20 @@ const refillEndMax = Duration.seconds(2)
 /** Refills that one lease waits for at most. */
 const leaseTurnsMax = 16
 
-/** How often it looks whether records can be finished that were left. */
-const finishEvery = Duration.seconds(1)
-
-const nameOf = ({ epoch, sequence }: BatchName) => `${epoch}/${sequence}`
+/** A recorded batch that is not pushed yet. */
+interface Left {
+  /** Its keys that an earlier record has, too. */
+  readonly doubles: ReadonlySet<string>
+  /** A key whose database did not say whether it is bound. */
+  readonly waitsFor: string | undefined
+  /** How many keys of it were free when it waited for room in the pool, or 0. */
+  readonly keys: number
+}
 
 /**
  * The owner of one pool shard. The first message takes the claim (epoch), and any failure with
- * a batch drops it; the next message claims again and finishes the recorded batches, those that it can.
+ * a batch drops it; the next message claims again and finishes the recorded batches. Those that have to wait are finished by refills, before
+ * these take or mint other keys; nothing else works with them, as one refill is under way at a time, and none without a claim.
  */
 const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) {
   const { shardId } = yield* Entity.CurrentAddress
@@ -54,46 +59,94 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   let seen = 0
   let sequence = 0
   let settled: ReadonlyArray<BatchName> = []
-  /** Batches whose records are not finished, by their names, and a key of each whose database did not say whether it is bound. */
-  const left = new Map<string, string>()
-  /** The first batch that has each recorded key. */
-  const firstOf = new Map<string, string>()
+  /** The claim's recorded batches that are not pushed yet, by their names. */
+  let left = new Map<string, Left>()
+
+  const closeSettled = Effect.fnUntraced(function* (owner: PoolClaim) {
+    const closing = settled
+    yield* stock.close(owner, closing)
+    settled = settled.filter((batch) => !closing.includes(batch))
+  }, Traced.span("PoolShard.closeSettled"))
+
+  const push = Effect.fnUntraced(function* (owner: PoolClaim, batch: Omit<BatchRecord, "shard">) {
+    const pushed = yield* pool.push(owner, batch)
+    settled = [...settled, ...pushed.settled]
+    return pushed.level
+  })
+
+  /** Whether so many keys can be added. A batch of more than the high-water mark, as after that was lowered, goes into an empty pool. */
+  const hasRoom = (level: number, keys: number) => level === 0 || level + keys <= marks.high
+
+  const mayFinish = ({ keys, waitsFor }: Left, level: number) =>
+    hasRoom(level, keys) && (waitsFor === undefined || places.isOpen(waitsFor))
 
   /**
-   * Pushes recorded batches again. If the pool knows the batch, this does nothing. If it does not, the pool is new
-   * or the push was lost: then keys that were bound since, or are in two records, are left out.
+   * Pushes the batches that were left, those that it can, without keys that are bound by now or are in an earlier record. Gives the pool's level.
    *
-   * A batch with keys of a database that does not answer is left until that does: pushed as it is, it could fill the pool with bound keys, and
+   * A batch with keys of a database that does not answer stays left until that does: pushed as it is, it could fill the pool with bound keys, and
    * pushed in part, it would lose the rest, since the pool takes each batch once. The shard has its keys from other batches meanwhile.
    */
-  const finishRecorded = Effect.fnUntraced(function* (
-    claimed: PoolClaim,
-    batches: ReadonlyArray<BatchRecord>
+  const finishLeft = Effect.fnUntraced(function* (
+    owner: PoolClaim,
+    open: ReadonlyArray<BatchRecord>,
+    levelBefore: number
   ) {
     const silent = new Set<number>()
-    for (const batch of batches) {
-      const name = nameOf(batch)
+    let level = levelBefore
+    for (const batch of open) {
+      const name = textOfName(batch)
+      const one = left.get(name)
+      if (one === undefined || !mayFinish(one, level)) continue
       const recorded = toStrings(batch.keys)
-      for (const key of recorded) if (!firstOf.has(key)) firstOf.set(key, name)
+      const leave = (keys: number, waitsFor?: string) => left.set(name, { ...one, keys, waitsFor })
       // One that does not answer is not waited for with each batch.
       const unasked = recorded.find((key) => silent.has(places.laneOf(key)))
       if (unasked !== undefined) {
-        left.set(name, unasked)
+        leave(0, unasked)
         continue
       }
       const { taken, unknown } = yield* BoundKeys.ask(links, places, recorded)
       const [unanswered] = unknown
       if (unanswered !== undefined) {
         unknown.forEach((key) => silent.add(places.laneOf(key)))
-        left.set(name, unanswered)
+        leave(0, unanswered)
         continue
       }
-      const free = recorded.filter((key) => !taken.has(key) && firstOf.get(key) === name)
-      const pushed = yield* pool.push(claimed, { ...batch, keys: fromStrings(free) })
-      settled = [...settled, ...pushed.settled]
+      const free = recorded.filter((key) => !taken.has(key) && !one.doubles.has(key))
+      if (!hasRoom(level, free.length)) {
+        leave(free.length)
+        continue
+      }
+      level = yield* push(owner, { ...batch, keys: fromStrings(free) })
       left.delete(name)
     }
-    if (left.size === 0) firstOf.clear()
+    // The next refill may be far.
+    if (settled.length > 0) yield* closeSettled(owner)
+    return level
+  }, Traced.span("PoolShard.finishLeft"))
+
+  /**
+   * Finishes the recorded batches of former owners. Those that the pool has taken are closed, whatever their databases say: an id that
+   * was left open could be one that the pool forgets.
+   */
+  const finishRecorded = Effect.fnUntraced(function* (owner: PoolClaim) {
+    const open = yield* stock.openBatches(shard)
+    if (open.length === 0) return
+    const known = new Set(yield* pool.known(shard, open))
+    const earlier = new Set<string>()
+    for (const batch of open) {
+      const recorded = toStrings(batch.keys)
+      const doubles = new Set(recorded.filter((key) => earlier.has(key)))
+      recorded.forEach((key) => earlier.add(key))
+      if (known.has(batch)) yield* push(owner, { ...batch, keys: empty })
+      else left.set(textOfName(batch), { doubles, keys: 0, waitsFor: undefined })
+    }
+    yield* finishLeft(owner, open, yield* pool.level(shard))
+    const waiting = Array.from(left.values()).filter(({ waitsFor }) => waitsFor !== undefined).length
+    if (waiting > 0)
+      yield* Effect.logWarning(
+        `${waiting} records of pool shard ${shard} wait for a database of links that does not answer`
+      )
   }, Traced.span("PoolShard.finishRecorded"))
 
   const claimOnce = claiming(
@@ -115,52 +168,36 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
       )
       sequence = 0
       settled = []
-      left.clear()
-      firstOf.clear()
-      yield* finishRecorded(fresh, yield* stock.openBatches(shard))
-      // The next refill may be far, and records that former owners left have been open for long.
-      if (settled.length > 0) yield* closeSettled(fresh)
-      if (left.size > 0)
-        yield* Effect.logWarning(
-          `${left.size} records of pool shard ${shard} wait for a database of links that does not answer`
-        )
+      left = new Map()
+      yield* finishRecorded(fresh)
       claim = fresh
       return fresh
     })
   )
   const claimed = Effect.suspend(() => (claim === undefined ? claimOnce : Effect.succeed(claim)))
 
-  const closeSettled = Effect.fnUntraced(function* (owner: PoolClaim) {
-    const closing = settled
-    yield* stock.close(owner, closing)
-    settled = settled.filter((batch) => !closing.includes(batch))
-  }, Traced.span("PoolShard.closeSettled"))
-
   /**
-   * Finishes the records that were left, when their databases may answer. Refills go on meanwhile: their batches are others. Where it fails, they are left, and where it is
-   * interrupted, they are open.
+   * Finishes what was left, where it can be now, and gives the pool's level; `undefined` where a batch that could be finished
+   * waits until the pool has room: on top of others, its keys would be more than a pool may lose.
    */
-  const finishLeft = Effect.gen(function* () {
-    const owner = claim
-    if (owner === undefined || left.size === 0 || !Array.from(left.values()).every(places.isOpen)) return
-    const open = (yield* stock.openBatches(shard)).filter((batch) => left.has(nameOf(batch)))
-    const names = new Set(open.map(nameOf))
-    for (const name of left.keys()) if (!names.has(name)) left.delete(name)
-    yield* finishRecorded(owner, open)
-    yield* closeSettled(owner)
-  }).pipe(
-    Effect.mapError(fromFailure),
-    Effect.catchAll(({ reason }) =>
-      Effect.logWarning(`Records of pool shard ${shard} are finished later: ${reason}`)
-    )
-  )
-  yield* Effect.forkScoped(Pulse.forever(finishLeft, finishEvery))
+  const refillFromLeft = Effect.fnUntraced(function* (owner: PoolClaim) {
+    let level = yield* pool.level(shard)
+    if (Array.from(left.values()).some((one) => mayFinish(one, level))) {
+      const open = yield* stock.openBatches(shard)
+      const names = new Set(open.map(textOfName))
+      for (const name of left.keys()) if (!names.has(name)) left.delete(name)
+      level = yield* finishLeft(owner, open, level)
+    }
+    const waitsForRoom = Array.from(left.values()).some((one) => !hasRoom(level, one.keys))
+    return waitsForRoom ? undefined : level
+  })
 
-  /** Stocked keys first, minted ones for the rest; recorded before they are pushed. */
+  /** Keys of batches that were left first, then stocked keys, minted ones for the rest; recorded before they are pushed. */
   const refillOnce = Effect.gen(function* () {
     const owner = yield* claimed
-    const wanted = marks.high - (yield* pool.level(shard))
-    if (wanted <= 0) return
+    const level = left.size === 0 ? yield* pool.level(shard) : yield* refillFromLeft(owner)
+    if (level === undefined || level >= marks.high) return
+    const wanted = marks.high - level
     const batch = { ...owner, sequence: sequence++ }
     const stocked = yield* stock.take(batch, wanted)
     const missing = wanted - count(stocked)
@@ -172,8 +209,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
           )
         : empty
     if (count(minted) > 0) yield* stock.record(batch, minted)
-    const pushed = yield* pool.push(owner, { ...batch, keys: concat(stocked, minted) })
-    settled = [...settled, ...pushed.settled]
+    yield* push(owner, { ...batch, keys: concat(stocked, minted) })
     Metered.add(KeyMetrics.refilled.stocked, count(stocked))
     Metered.add(KeyMetrics.refilled.minted, count(minted))
     yield* closeSettled(owner)

@@ -141,6 +141,7 @@ const makeShard = (
         const keys = toStrings(packed)
         return send("KeyPool.push", () => redis.push(by, epoch, batch, keys))
       },
+      batches: send("KeyPool.known", () => redis.knownBatches),
       pop: (wanted) => send("KeyPool.lease", () => redis.pop(by, wanted)),
       giveBack: (id, packed) => {
         const keys = toStrings(packed)

@@ -103,6 +103,11 @@ export class VirtualRedis {
     return () => void this.#clients.delete(reset)
   }
 
+  /** The ids of batches that it knows. */
+  get knownBatches(): ReadonlyArray<string> {
+    return this.knowsBatches ? [...this.#batches] : []
+  }
+
   /** The keys in its list, from the first to the last. */
   get keys(): ReadonlyArray<string> {
     return this.#keys

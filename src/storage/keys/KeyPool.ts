@@ -12,6 +12,9 @@ export const poolKinds: ReadonlyArray<PoolKind> = ["list", "set"]
 /** A batch's id within its shard. */
 export type BatchName = Pick<BatchRecord, "epoch" | "sequence">
 
+/** A batch's id within its shard as a text. */
+export const textOfName = ({ epoch, sequence }: BatchName): string => `${epoch}/${sequence}`
+
 /** What a push did to its pool shard. */
 export interface Pushed {
   /** Keys in the shard now. */
@@ -48,6 +51,11 @@ export class KeyPool extends Context.Tag("linkmint/KeyPool")<
       claim: PoolClaim,
       batch: Omit<BatchRecord, "shard">
     ) => Effect.Effect<Pushed, StorageError | Fenced>
+    /** Those of the batches whose keys a push would not add, since the pool has taken them. */
+    readonly known: <B extends BatchName>(
+      shard: number,
+      batches: ReadonlyArray<B>
+    ) => Effect.Effect<ReadonlyArray<B>, StorageError>
     /** Takes up to `count` keys. */
     readonly lease: (shard: number, count: number) => Effect.Effect<PackedKeys, StorageError>
     /** Puts leased keys back that were not used; in a list, before all others and in their order. Without keys it does nothing. */

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { concat, count, type PackedKeys, slice } from "../../keys/PackedKeys.ts"
-import { type BatchName, KeyPool } from "./KeyPool.ts"
+import { type BatchName, KeyPool, textOfName } from "./KeyPool.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import { Fenced } from "../StorageError.ts"
 
@@ -10,8 +10,8 @@ interface Unsettled extends BatchName {
 }
 
 /**
- * Settled batches, and as many returns, remembered a shard. Records are closed soon after they settle; only an unclosed one is pushed again.
- * A return is repeated for some seconds at most.
+ * Settled batches, and as many returns, remembered a shard. A record is closed soon after it settles, by its owner or with the next claim: only one
+ * that is not closed is pushed again, and none that the pool has taken is left open for later. A return is repeated for some seconds at most.
  */
 const knownMax = 1_000
 
@@ -59,7 +59,7 @@ const makeShard = (shard: number, settleAfter: number) => {
         () => {
           const { keys, sequence } = batch
           const name = { epoch: batch.epoch, sequence }
-          const id = `${batch.epoch}/${sequence}`
+          const id = textOfName(name)
           if (settled.has(id)) return { level, settled: [name, ...settle()] }
           if (!unsettled.has(id)) {
             if (count(keys) > 0) blocks.push(keys)
@@ -69,6 +69,8 @@ const makeShard = (shard: number, settleAfter: number) => {
           return { level, settled: settle() }
         }
       ),
+    known: <B extends BatchName>(batches: ReadonlyArray<B>) =>
+      batches.filter((batch) => settled.has(textOfName(batch)) || unsettled.has(textOfName(batch))),
     lease: (wanted: number) => {
       const taken: Array<PackedKeys> = []
       for (let left = wanted; left > 0 && blocks[0] !== undefined;) {
@@ -109,6 +111,7 @@ export const make = (options: { readonly shards: number; readonly settleAfter: n
       shards: options.shards,
       claim: (claim) => shards[claim.shard]!.claim(claim),
       push: (claim, batch) => shards[claim.shard]!.push(claim, batch),
+      known: (shard, batches) => Effect.sync(() => shards[shard]!.known(batches)),
       lease: (shard, wanted) => Effect.sync(() => shards[shard]!.lease(wanted)),
       giveBack: (shard, id, keys) => Effect.sync(() => shards[shard]!.giveBack(id, keys)),
       level: (shard) => Effect.sync(() => shards[shard]!.level())

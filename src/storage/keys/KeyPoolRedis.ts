@@ -54,6 +54,7 @@ const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
       send("KeyPool.push", (redis) =>
         redis.linkmintPush(names.epoch, keys, names.batches, epoch, batch, packed.width, bufferOf(packed))
       ),
+    batches: send("KeyPool.known", (redis) => redis.lrange(names.batches, 0, -1)),
     pop: (wanted) =>
       Effect.map(
         send("KeyPool.lease", (redis) =>

@@ -3,8 +3,8 @@ import type { PoolKind } from "./KeyPool.ts"
 import type { Scripts } from "../redis/RedisClient.ts"
 
 /**
- * Ids of batches, and as many of returns, remembered a shard. A record is closed right after its push; only an unclosed one is pushed again. A
- * return is repeated for some seconds at most.
+ * Ids of batches, and as many of returns, remembered a shard. A record is closed right after its push, or with the next claim: only one that is not closed is pushed
+ * again, and none that the pool has taken is left open for later. A return is repeated for some seconds at most.
  */
 export const knownMax = 1_000
 

@@ -1,7 +1,7 @@
 import { Effect, Fiber } from "effect"
 import { count, fromStrings, type PackedKeys } from "../../keys/PackedKeys.ts"
 import { drawId } from "../../model/RandomId.ts"
-import { KeyPool, type Pushed } from "./KeyPool.ts"
+import { type BatchName, KeyPool, type Pushed, textOfName } from "./KeyPool.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import { Fenced, type StorageError } from "../StorageError.ts"
 
@@ -17,6 +17,8 @@ export interface Commands {
    * or, where nothing was done, what {@link staleBy} makes of a greater epoch.
    */
   readonly push: (epoch: number, batch: string, keys: PackedKeys) => Effect.Effect<number, StorageError>
+  /** The ids of batches that it remembers. */
+  readonly batches: Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Takes up to so many keys, from the beginning of a list. */
   readonly pop: (wanted: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Adds the keys, at the beginning of a list in their order, unless the return's id is known, and remembers the id. */
@@ -45,10 +47,19 @@ export const make = (shard: number, commands: Commands) => {
       claim: PoolClaim,
       { epoch, keys, sequence }: Omit<BatchRecord, "shard">
     ): Effect.Effect<Pushed, StorageError | Fenced> =>
-      Effect.map(fenced(claim, commands.push(claim.epoch, `${epoch}/${sequence}`, keys)), (level) => ({
-        level,
-        settled: [{ epoch, sequence }]
-      })),
+      Effect.map(
+        fenced(claim, commands.push(claim.epoch, textOfName({ epoch, sequence }), keys)),
+        (level) => ({
+          level,
+          settled: [{ epoch, sequence }]
+        })
+      ),
+
+    known: <B extends BatchName>(batches: ReadonlyArray<B>) =>
+      Effect.map(commands.batches, (ids) => {
+        const known = new Set(ids)
+        return batches.filter((batch) => known.has(textOfName(batch)))
+      }),
 
     /** Keys that arrive after the caller was interrupted are put back: they are nowhere else. */
     lease: (wanted: number) =>
@@ -76,6 +87,7 @@ export const join = (shards: ReadonlyArray<Shard>): typeof KeyPool.Service =>
     shards: shards.length,
     claim: (claim) => shards[claim.shard]!.claim(claim),
     push: (claim, batch) => shards[claim.shard]!.push(claim, batch),
+    known: (shard, batches) => shards[shard]!.known(batches),
     lease: (shard, wanted) => shards[shard]!.lease(wanted),
     giveBack: (shard, id, keys) => shards[shard]!.giveBack(id, keys),
     level: (shard) => shards[shard]!.level

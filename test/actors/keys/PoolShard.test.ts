@@ -3,6 +3,7 @@ import { Context, Effect, FastCheck as fc, Fiber, TestClock } from "effect"
 import { describe } from "vitest"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import { LinkPlaces } from "../../../src/storage/homes/LinkPlaces.ts"
+import type { BatchRecord } from "../../../src/storage/keys/KeyStock.ts"
 import { ShardOwnership } from "../../../src/storage/keys/ShardOwnership.ts"
 import { all, always, once, type Rule } from "../../support/ActorFaults.ts"
 import { plainRow } from "../../support/Plain.ts"
@@ -13,6 +14,7 @@ import {
   minted,
   others,
   startNode,
+  type Stores,
   type TestNode,
   tinyMinter
 } from "../../support/TestNode.ts"
@@ -364,12 +366,18 @@ describe("a pool shard of a process alone, with links in two databases", () => {
   const questions = (node: TestNode) =>
     node.faults.operations().filter((operation) => operation === "LinkStore.takenAmong").length
 
-  /** Starts it over an open record with keys of both databases, of which two are bound, when the second database does not answer. */
-  const startedWithRecord = Effect.gen(function* () {
+  const ofBoth = ["a-0", "b-0", "a-1", "b-1"]
+
+  /** Starts it over an open record, by default with keys of both databases, of which two are bound, when the second database does not answer. */
+  const startedWithRecord = Effect.fnUntraced(function* (
+    recorded: ReadonlyArray<string> = ofBoth,
+    prepare: (stores: Stores, batch: BatchRecord) => Effect.Effect<void, unknown> = () => Effect.void
+  ) {
     const stores = yield* freshStores()
-    const claim = yield* stores.stock.claim(0)
-    yield* stores.stock.record({ ...claim, sequence: 0 }, fromStrings(["a-0", "b-0", "a-1", "b-1"]))
-    yield* stores.links.insertMany(["a-1", "b-1"].map(rowOf))
+    const batch = { ...(yield* stores.stock.claim(0)), sequence: 0, keys: fromStrings(recorded) }
+    yield* stores.stock.record(batch, batch.keys)
+    if (recorded === ofBoth) yield* stores.links.insertMany(["a-1", "b-1"].map(rowOf))
+    yield* prepare(stores, batch)
     const open = { second: false }
     const places = Context.get(yield* Effect.context<never>(), LinkPlaces)
     const node = yield* Effect.provideService(startNode(stores), LinkPlaces, {
@@ -385,7 +393,7 @@ describe("a pool shard of a process alone, with links in two databases", () => {
 
   it.scoped("is claimed, and leases keys of other batches, when its record cannot be finished", () =>
     Effect.gen(function* () {
-      const { node, stores } = yield* startedWithRecord
+      const { node, stores } = yield* startedWithRecord()
       const keys = yield* lease(node, 8)
       expect(keys.length).toBe(8)
       expect(keys.filter((key) => key.includes("-"))).toEqual([])
@@ -397,40 +405,137 @@ describe("a pool shard of a process alone, with links in two databases", () => {
     })
   )
 
+  /** Waits, and then leases some keys, so often. */
+  const leasedInTime = (node: TestNode, times: number) =>
+    Effect.forEach(Array.from({ length: times }), () =>
+      TestClock.adjust("10 seconds").pipe(Effect.zipRight(lease(node, 8)), Effect.zipLeft(others))
+    ).pipe(Effect.map((leased) => leased.flat()))
+
+  const calls = (node: TestNode, operation: string) =>
+    node.faults.operations().filter((name) => name === operation).length
+
+  it.scoped("finishes its record once when the database is back, without bound keys", () =>
+    Effect.gen(function* () {
+      const { node, open, stores } = yield* startedWithRecord()
+      const leased = [...(yield* lease(node, 8))]
+      const asked = questions(node)
+      leased.push(...(yield* leasedInTime(node, 10)))
+      expect(questions(node)).toBe(asked)
+      // It is taken for back before it answers.
+      open.second = true
+      leased.push(...(yield* leasedInTime(node, 5)))
+      expect(questions(node)).toBeGreaterThan(asked)
+      node.faults.set()
+      leased.push(...(yield* leasedInTime(node, 10)))
+      yield* node.stop
+      const all = [...leased, ...toStrings(yield* stores.pool.lease(0, Number.MAX_SAFE_INTEGER))]
+      expectDistinct(all)
+      expect(all.filter((key) => key.includes("-")).toSorted()).toEqual(["a-0", "b-0"])
+      expect(all.length).toBe((yield* minted(stores)) + 2)
+    })
+  )
+
+  it.scoped.each([35, high, high + 5])(
+    "puts the %i keys of a record that was left into its pool where they have room, before it mints others",
+    (size) =>
+      Effect.gen(function* () {
+        const recorded = Array.from({ length: size }, (_, index) => `b-left${index}`)
+        const { node, open, stores } = yield* startedWithRecord(recorded)
+        const leased = [...(yield* lease(node, 8))]
+        node.faults.set()
+        open.second = true
+        const before = yield* minted(stores)
+        for (let turn = 0; turn < 20 && !leased.some(isOfSecond); turn++) {
+          leased.push(...(yield* leasedInTime(node, 1)))
+          expect(yield* stores.pool.level(0)).toBeLessThanOrEqual(Math.max(high, size))
+        }
+        expect(leased.some(isOfSecond)).toBe(true)
+        expect(yield* minted(stores)).toBeLessThanOrEqual(before + 5)
+        for (let turn = 0; turn < 10; turn++) leased.push(...(yield* leasedInTime(node, 1)))
+        expectDistinct(leased)
+        expect(leased.filter(isOfSecond).toSorted()).toEqual(recorded.toSorted())
+      })
+  )
+
   it.scoped(
-    "finishes its record once when the database is back, without bound keys, and asks it once until then",
+    "asks neither databases nor records again and again, where its pool or all databases are away",
     () =>
       Effect.gen(function* () {
-        const { node, open, stores } = yield* startedWithRecord
-        const leased = [...(yield* lease(node, 8))]
-        const asked = questions(node)
-        for (let second = 0; second < 5; second++) {
-          yield* TestClock.adjust("1 seconds")
-          leased.push(...(yield* lease(node, 8)))
-          yield* others
-        }
-        expect(questions(node)).toBe(asked)
-        // It is taken for back before it answers.
+        const { node, open } = yield* startedWithRecord()
+        yield* lease(node, 8)
         open.second = true
-        yield* TestClock.adjust("1 seconds")
-        yield* others
-        expect(questions(node)).toBeGreaterThan(asked)
-        node.faults.set()
-        for (let second = 0; second < 3; second++) {
-          yield* TestClock.adjust("1 seconds")
+        for (const rule of [secondIsAway, always("refuse", "KeyPool.push", "LinkStore.takenAmong")]) {
+          node.faults.set(rule)
+          const before = calls(node, "KeyStock.openBatches")
+          for (let second = 0; second < 60; second++) yield* TestClock.adjust("1 seconds")
           yield* others
+          expect(calls(node, "KeyStock.openBatches")).toBe(before)
         }
-        yield* node.stop
-        const all = [...leased, ...toStrings(yield* stores.pool.lease(0, Number.MAX_SAFE_INTEGER))]
-        expectDistinct(all)
-        expect(all.filter((key) => key.includes("-")).toSorted()).toEqual(["a-0", "b-0"])
-        expect(all.length).toBe((yield* minted(stores)) + 2)
       })
+  )
+
+  it.scoped("closes a record whose batch its pool has, though the database does not answer", () =>
+    Effect.gen(function* () {
+      const { node, stores } = yield* startedWithRecord(["b-0", "b-1"], (stores, batch) =>
+        Effect.gen(function* () {
+          yield* stores.pool.claim(batch)
+          yield* stores.pool.push(batch, batch)
+          // Until it is settled, its pool may lose it.
+          yield* stores.pool.lease(0, 2)
+          yield* stores.pool.push(batch, { ...batch, sequence: 1, keys: fromStrings(stocked(100)) })
+          yield* stores.pool.lease(0, 100)
+        })
+      )
+      yield* lease(node, 8)
+      const names = (yield* stores.stock.openBatches(0)).map(({ keys }) => toStrings(keys))
+      expect(names.flat().filter(isOfSecond)).toEqual([])
+      expect(questions(node)).toBe(0)
+    })
+  )
+
+  it.scoped("loses no key where it claims again while it looks at a record that was left", () =>
+    Effect.gen(function* () {
+      const { node, open, stores } = yield* startedWithRecord(["b-0", "b-1"])
+      const leased = [...(yield* lease(node, 8))]
+      yield* others
+      const looking = yield* Effect.makeLatch()
+      const asking = yield* Effect.makeLatch()
+      const looks = calls(node, "KeyStock.openBatches")
+      let pushFails = true
+      node.faults.set(({ operation }) => {
+        if (operation === "KeyPool.push" && pushFails) {
+          pushFails = false
+          return "refuse"
+        }
+        if (operation === "KeyStock.openBatches" && calls(node, operation) === looks + 1) return looking.await
+        return operation === "LinkStore.takenAmong" ? asking.await : "pass"
+      })
+      open.second = true
+      yield* TestClock.adjust("1 seconds")
+      yield* others
+      const draining = yield* Effect.fork(Effect.exit(lease(node, 30)))
+      yield* others
+      const claiming = yield* Effect.fork(Effect.exit(lease(node, 8)))
+      yield* others
+      yield* looking.open
+      yield* others
+      yield* asking.open
+      yield* others
+      for (const waiting of [draining, claiming]) {
+        const exit = yield* Fiber.join(waiting)
+        if (exit._tag === "Success") leased.push(...exit.value)
+      }
+      leased.push(...(yield* leasedInTime(node, 20)))
+      yield* node.stop
+      const all = [...leased, ...toStrings(yield* stores.pool.lease(0, Number.MAX_SAFE_INTEGER))]
+      expectDistinct(all)
+      expect(all.length).toBe((yield* minted(stores)) + 2)
+    })
   )
 
   it.scoped("leaves the record to the next process, where it ends before the database is back", () =>
     Effect.gen(function* () {
-      const { node, stores } = yield* startedWithRecord
+      const { node, stores } = yield* startedWithRecord()
       const leased = yield* lease(node, 8)
       yield* others
       yield* node.stop

@@ -588,12 +588,15 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "a batch left behind",
     Recovery,
-    { journal: [closed(1, "2/0")], open: [{ shard: 0, epoch: 1, sequence: 0 }] }
+    { journal: [pushed(1, 1, ["k"]), closed(2, "2/0")], open: [{ shard: 0, epoch: 1, sequence: 0 }] }
   ],
   [
     "a batch that is recorded, and never pushed",
     Recovery,
-    { journal: [recorded(1, 1, ["k"])], open: [{ shard: 0, epoch: 1, sequence: 0 }] }
+    {
+      journal: [recorded(1, 1, ["k"]), recorded(60 * s_us, 2, ["l"])],
+      open: [{ shard: 0, epoch: 1, sequence: 0 }]
+    }
   ],
   [
     "more leases that nobody got than were not answered",

@@ -73,6 +73,20 @@ export const keyPoolLaws = <E>(
       })
     )
 
+    it.scopedLive("tells which batches it has taken, whoever asks, also when their keys are leased", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        const batches = [batch(1), batch(2), batch(3)]
+        expect(yield* pool.known(shard, batches)).toEqual([])
+        yield* pool.claim(owner)
+        yield* pool.push(owner, batch(1))
+        yield* pool.push(owner, batch(3, keys("a", 0)))
+        yield* pool.lease(shard, 100)
+        yield* pool.claim({ shard, epoch: epoch + 1 })
+        expect((yield* pool.known(shard, batches)).map(({ sequence }) => sequence)).toEqual([1, 3])
+      })
+    )
+
     it.scopedLive("takes a batch without keys", () =>
       Effect.gen(function* () {
         const pool = yield* open

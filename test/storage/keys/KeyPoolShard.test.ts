@@ -12,6 +12,7 @@ it.effect("puts back the keys of a lease that arrive after its caller was interr
     const shard = KeyPoolShard.make(0, {
       claim: () => expect.unreachable(),
       push: () => expect.unreachable(),
+      batches: Effect.succeed([]),
       pop: () => Effect.zipRight(Deferred.succeed(isAsked, undefined), Deferred.await(answer)),
       giveBack: (_: number, keys: PackedKeys) => Effect.sync(() => void given.push(...toStrings(keys))),
       length: Effect.succeed(0)

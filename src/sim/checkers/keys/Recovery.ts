@@ -3,12 +3,12 @@ import { s_us } from "../../world/Time.ts"
 
 const epochOf = (batch: string) => Number(batch.split("/")[0])
 
-/** How long after the end of all faults, and after it was recorded, a batch is pushed at the latest. */
+/** How long after the end of all faults, and after it was recorded, a batch is pushed before any other is recorded. */
 const pushedWithin_us = 5 * s_us
 
 /**
- * C6: a new owner of a pool shard finishes what stands recorded before it records anything itself,
- * so that no keys are left behind in a record, or when the databases of links answer that have their keys; and 5 s after faults have ended nothing is recorded that was not pushed.
+ * C6: a new owner of a pool shard finishes what stands recorded before it records anything itself, so that no keys are left behind in a record. What waits for a database of links, or for
+ * room in the pool, is finished with a later refill: 5 s after faults have ended, nothing is recorded while an earlier record is not pushed.
  */
 export const Recovery: Checker = {
   name: "recovery",
@@ -25,20 +25,26 @@ export const Recovery: Checker = {
     }
     const pushed = new Set<string>()
     const recorded_us = new Map<string, number>()
+    /** When a shard's last batch was begun. */
+    const begun_us = new Map<number, number>()
     for (const entry of journal) {
       if (entry.tag === "pushed") pushed.add(`${entry.shard}/${entry.batch}`)
-      if (entry.tag === "recorded") recorded_us.set(`${entry.shard}/${entry.batch}`, entry.at_us)
+      if (entry.tag !== "recorded") continue
+      const batch = `${entry.shard}/${entry.batch}`
+      if (!recorded_us.has(batch)) begun_us.set(entry.shard, entry.at_us)
+      recorded_us.set(batch, entry.at_us)
     }
     const unpushed = open.flatMap(({ epoch, sequence, shard }) => {
       const batch = `${epoch}/${sequence}`
       const due_us = Math.max(healed_us, recorded_us.get(`${shard}/${batch}`) ?? end_us) + pushedWithin_us
-      if (pushed.has(`${shard}/${batch}`) || end_us < due_us) return []
-      const text = `batch ${batch} of pool shard ${shard} was recorded, and was never pushed`
+      if (pushed.has(`${shard}/${batch}`) || (begun_us.get(shard) ?? 0) <= due_us) return []
+      const text = `batch ${batch} of pool shard ${shard} was recorded, and not pushed before others were recorded`
       return [{ checker: Recovery.name, at_us: end_us, text, keys: [] }]
     })
     const left = open.flatMap(({ epoch, shard, sequence }) => {
       const later = newest.get(shard) ?? 0
-      if (epoch >= later || finished.has(`${shard}/${epoch}/${sequence}`)) return []
+      if (epoch >= later || !pushed.has(`${shard}/${epoch}/${sequence}`)) return []
+      if (finished.has(`${shard}/${epoch}/${sequence}`)) return []
       const text = `batch ${epoch}/${sequence} of pool shard ${shard} is open, though the owner of epoch ${later} finished batches of its own`
       return [{ checker: Recovery.name, at_us: end_us, text, keys: [] }]
     })
