@@ -4,7 +4,7 @@ import type { Link } from "../../model/Link.ts"
 import { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
 import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
-import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
+import { leaseMax_ms, WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import * as AccountStoreMemory from "./AccountStoreMemory.ts"
 import * as QuotaStoreMemory from "./QuotaStoreMemory.ts"
 import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
@@ -516,7 +516,7 @@ export class VirtualDatabase {
       busy: { webhooks: [], owners: [], hosts: [] },
       join: { events: 1, bytes: 0 },
       gatherFor_ms: 0,
-      lease_ms: 3_600_000_000
+      lease_ms: leaseMax_ms
     })
     const some = () => Effect.runSync(Effect.withClock(claim, later))
     const all: Array<string> = []
