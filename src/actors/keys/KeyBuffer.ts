@@ -242,20 +242,6 @@ export const make = (
       ring.size > 0 ? Effect.succeed(ring.size) : Effect.zipRight(refill.join, held)
     )
 
-    /** Asks about keys that come once the buffer closes, and gives those back that are not bound. */
-    const giveBackUnbound = (keys: ReadonlyArray<string>) =>
-      Parallel.forEach(BoundKeys.byLane(places, keys), giveBackLane)
-    const giveBackLane = (keys: ReadonlyArray<string>) =>
-      store.takenAmong(keys).pipe(
-        Effect.interruptible,
-        Effect.timeout(returnWaitMax),
-        Effect.flatMap((taken) => putBack(keys.filter((key) => !taken.has(key)))),
-        Effect.catchAllCause((cause) => {
-          Metered.add(KeyMetrics.lost.unsure, keys.length)
-          return Effect.logWarning(`${keys.length} keys of creates that failed are given up`, cause)
-        })
-      )
-
     /** Waits for a lease that is under way: it takes at most `waitMax` for each shard. When the ring is emptied, nothing adds to it any more. */
     const close = Effect.gen(function* () {
       closed = true
@@ -272,8 +258,7 @@ export const make = (
       takeNow,
       takeMany,
       putBack,
-      putBackUnbound: (keys) =>
-        Effect.suspend(() => (closed ? Effect.asVoid(giveBackUnbound(keys)) : unsure.add(keys))),
+      putBackUnbound: unsure.add,
       dropBound: Effect.suspend(() => (closed ? Effect.void : drop.join)),
       withoutBound,
       level: Effect.sync(() => ring.size),

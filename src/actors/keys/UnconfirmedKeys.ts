@@ -12,6 +12,7 @@ import * as KeyMetrics from "./KeyMetrics.ts"
  * the other time: so the store is asked whether they are bound before they are used again.
  */
 export interface UnconfirmedKeys {
+  /** Keeps keys, to ask about them later; once it closes, they are asked about at once. */
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void>
   /** Asks about all of them now, and gives those that are not bound. Those whose database does not answer within two seconds, however often it is asked, are lost. */
   readonly close: Effect.Effect<ReadonlyArray<string>>
@@ -61,7 +62,8 @@ export const make = (
     )
     yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.ignore(ask.join), askAfter)))
 
-    const closeLane = (keys: ReadonlyArray<string>) =>
+    /** Those of a lane that are not bound. They are asked about until the store answers, and given up in the end. */
+    const confirmed = (keys: ReadonlyArray<string>) =>
       Effect.retry(freeAmong(keys), askAgain).pipe(
         Effect.interruptible,
         Effect.timeout(closeMax),
@@ -79,6 +81,10 @@ export const make = (
     return {
       add: (keys) =>
         Effect.suspend(() => {
+          if (closed)
+            return Parallel.forEach(BoundKeys.byLane(places, keys), (lane) =>
+              Effect.flatMap(confirmed(lane), onFree)
+            )
           const room = keysMax - fresh.length - rested.length
           fresh.push(...keys.slice(0, room))
           const lost = keys.length - room
@@ -90,7 +96,7 @@ export const make = (
         closed = true
         const lanes = BoundKeys.byLane(places, [...rested, ...fresh])
         return Effect.map(
-          Parallel.forEach([rest, ...lanes.map(closeLane)], (part) => part),
+          Parallel.forEach([rest, ...lanes.map(confirmed)], (part) => part),
           (parts) => parts.flat()
         )
       })

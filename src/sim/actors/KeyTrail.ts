@@ -69,7 +69,7 @@ export const makeTrail = (journal: Journal) => {
         ? Option.getOrUndefined(Cause.failureOption(ending.cause))
         : undefined
     if (failure instanceof PartlyFailed) {
-      // What became of each is known to whoever asked for it.
+      // Each link has an outcome of its own.
       return failure.outcomes.forEach((outcome, place) =>
         created(
           by,

@@ -13,7 +13,7 @@ import {
 import type { LinkStore } from "../links/LinkStore.ts"
 import { confirmed, under } from "../links/buckets/LinkTenure.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
-import { answersOf, type Outcomes, PartlyFailed, type StorageError } from "../StorageError.ts"
+import { answersOf, outcomesOf, type StorageError } from "../StorageError.ts"
 import { type LinkDatabase, type Router, waitMax_ms } from "./Router.ts"
 
 /** A database, and the guards that it has. */
@@ -210,13 +210,7 @@ export const make = (
     beginMany,
     settleMany,
     bindMany: Effect.fnUntraced(function* (links) {
-      const first = yield* bindTogether(links).pipe(
-        Effect.map((outcomes): Outcomes<GuardedOutcome> => outcomes.map((one) => Either.right(one))),
-        Effect.catchIf(
-          (error) => error instanceof PartlyFailed,
-          ({ outcomes }) => Effect.succeed(outcomes as Outcomes<GuardedOutcome>)
-        )
-      )
+      const first = yield* outcomesOf(bindTogether(links))
       // What fails is that link alone: others of the batch may be bound by now.
       const outcomes = [...first]
       yield* Concurrent.forEach(

@@ -220,7 +220,7 @@ export const make = <D extends LinkDatabase>(
 
       /** The failure of a call, because of which `open` is not asked any more. */
       const endOf = (call: Call<A>, open: ReadonlyArray<number>, failure: StorageError): StorageError => {
-        // Answers to some of what a caller wants to read are of no use to it.
+        // A reader needs the answers to all of its questions.
         if (!isWrite) return failing(operation, failure)
         const { answers, failures } = call
         const unasked = failing(operation, failure, "no")
