@@ -190,15 +190,24 @@ export const poolInMemory = ({ bufferCapacity }: Pick<Settings, "bufferCapacity"
 
 /** A process alone: its actors, its pool and its caches are in its memory. */
 const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surroundings => ({
-  database: Option.match(settings.databaseUrl, {
-    onNone: (): Surroundings["database"] => sqlite(settings.dataDir, pid),
-    onSome: (url) => postgres(DatabaseServers.layer(url), "alone", settings)
+  ...Option.match(settings.databaseUrl, {
+    onNone: (): Pick<Surroundings, "changes" | "database"> => ({
+      database: sqlite(settings.dataDir, pid),
+      changes: LinkInvalidationsLocal.layer
+    }),
+    onSome: (url) => {
+      const servers = DatabaseServers.layer(url)
+      // A statement that was given up may still change a link when the process has read it again.
+      return {
+        database: postgres(servers, "alone", settings),
+        changes: Layer.provide(LinkInvalidationsPostgres.layer, servers)
+      }
+    }
   }),
   runner: layerEmbedded,
   pool: poolInMemory(settings),
   witness: Witnesses.alone(settings),
   compareEvery: Option.isNone(settings.databaseUrl) ? compareEvery.sqlite : compareEvery.postgres,
-  changes: LinkInvalidationsLocal.layer,
   ownership: Layer.empty,
   quotas: QuotaStoreSql.layer,
   nodes: Layer.merge(NodeReports.layerMemory, RunnersSeen.layerAlone(incarnation)),

@@ -74,7 +74,7 @@ export const make = Effect.gen(function* () {
       ...gauge("linkmint_redirect_cache_links", "Links that this node has cached", one(cache.size())),
       ...gauge(
         "linkmint_database_reachable",
-        "1, or 0 while PostgreSQL's primary has not answered this process for 0.75 s, or others have its place there",
+        "1, or 0 while PostgreSQL's primary has not answered this process for 2 s, or others have its place there",
         one(isReached() ? 1 : 0)
       ),
       ...gauge(

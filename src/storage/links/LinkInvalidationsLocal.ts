@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import { DatabasePresence } from "../sql/postgres/DatabasePresence.ts"
 import { LinkInvalidations, type LinkChangesSubscriber } from "./LinkInvalidations.ts"
 
 /**
@@ -13,19 +12,17 @@ export class LinkAnnouncer extends Context.Reference<LinkAnnouncer>()("linkmint/
 }) {}
 
 /**
- * `LinkInvalidations` of a process alone: it hears at once of what its own stores announce, and is fresh as long as it is alone. Where its place at the database was lost for
- * a while, another process may have changed links.
+ * `LinkInvalidations` where no other process can change links, and each statement has ended when its answer comes: it hears at once of what its own stores announce.
  */
 export const layer: Layer.Layer<LinkInvalidations | LinkAnnouncer> = Layer.effectContext(
-  Effect.map(DatabasePresence, ({ awayFor, isHeld, onRetaken }) => {
+  Effect.sync(() => {
     const subscribers = new Set<LinkChangesSubscriber>()
-    onRetaken(() => subscribers.forEach(({ forgetAll }) => forgetAll()))
     return Context.make(LinkAnnouncer, (keys) =>
       subscribers.forEach((subscriber) => keys.forEach(subscriber.forget))
     ).pipe(
       Context.add(LinkInvalidations, {
-        isFresh: isHeld,
-        awayFor,
+        isFresh: () => true,
+        awayFor: () => undefined,
         subscribe: (subscriber) =>
           Effect.acquireRelease(
             Effect.sync(() => void subscribers.add(subscriber)),

@@ -20,7 +20,6 @@ export class DatabasePresence extends Context.Reference<DatabasePresence>()("lin
   defaultValue: (): DatabasePresenceService => ({
     lost: Effect.never,
     isHeld: () => true,
-    awayFor: () => undefined,
     onRetaken: () => {}
   })
 }) {}
@@ -29,10 +28,8 @@ export class DatabasePresence extends Context.Reference<DatabasePresence>()("lin
 export interface DatabasePresenceService {
   /** Fails when others have taken the place while this process was away: it must not go on. */
   readonly lost: Effect.Effect<never, DatabaseInUse>
-  /** Whether the place was held within the last `freshFor_ms` of `LinkInvalidations` before `now`, of `monotonicNow_ms`. */
+  /** Whether the place was held within the last two seconds before `now`, of `monotonicNow_ms`. */
   readonly isHeld: (now: number) => boolean
-  /** For how long it was not, where the database does not answer; as `LinkInvalidations` has it. */
-  readonly awayFor: (now: number) => number | undefined
   /** Calls back each time that the place was lost and is held again: others may have worked here meanwhile. */
   readonly onRetaken: (retaken: () => void) => void
 }
@@ -45,6 +42,9 @@ const knownLock = 501_270_443
 
 /** The server can take the session that we have lost for alive until its keepalives fail, after 15 s: so long its lock is not taken for another's. */
 const ownGhost = Duration.seconds(20)
+
+/** How old the last proof of the place may be, in milliseconds: twice as old as it becomes while the database answers. */
+const heldFor_ms = 2 * unusedBeatEvery_ms
 
 /** An answer that takes longer than all statements may is none. */
 const answerMax = Duration.seconds(5)
@@ -68,8 +68,8 @@ export const make = (
     const first = yield* Deferred.make<void, DatabaseInUse | SessionLost>()
     const lost = yield* Deferred.make<never, DatabaseInUse>()
     const retaken = new Set<() => void>()
-    // In a cluster caches rely on the session that listens.
-    const heartbeats = new Heartbeats(presence === "cluster" ? unusedBeatEvery_ms : undefined)
+    // Caches rely on the session that listens.
+    const heartbeats = new Heartbeats(unusedBeatEvery_ms)
     let isHeld = false
     let taken = 0
 
@@ -109,8 +109,7 @@ export const make = (
     yield* Deferred.await(first)
     return {
       lost: Deferred.await(lost),
-      isHeld: (now) => isHeld && heartbeats.isFresh(now),
-      awayFor: (now) => heartbeats.awayFor(now),
+      isHeld: (now) => isHeld && heartbeats.age(now) < heldFor_ms,
       onRetaken: (call) => void retaken.add(call)
     }
   })

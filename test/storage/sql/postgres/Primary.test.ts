@@ -2,6 +2,7 @@ import { it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { expect } from "vitest"
+import { monotonicNow_ms } from "../../../../src/time/MonotonicTime.ts"
 import { inTransaction } from "../../../../src/storage/sql/SqlTransaction.ts"
 import * as DatabasePresence from "../../../../src/storage/sql/postgres/DatabasePresence.ts"
 import * as DatabaseServers from "../../../../src/storage/sql/postgres/DatabaseServers.ts"
@@ -144,6 +145,23 @@ describePostgres("presence at a database", () => {
       const other = yield* Effect.flip(Effect.scoped(present(url, "cluster")))
       expect(other).toMatchObject({ _tag: "DatabaseInUse" })
     })
+  )
+
+  it.scopedLive.each(["alone", "cluster"] as const)(
+    "is held until the next heartbeat, and not for much longer (%s)",
+    (kind) =>
+      Effect.gen(function* () {
+        const layer = DatabaseServers.layer(Redacted.make(yield* freshDatabase))
+        const context = yield* Layer.build(Layer.provideMerge(DatabasePresence.layer(kind), layer))
+        const { isHeld } = Context.get(context, DatabasePresence.DatabasePresence)
+        const clock = yield* Effect.clock
+        yield* Effect.repeat(
+          Effect.sync(() => isHeld(monotonicNow_ms(clock))),
+          { until: (held) => held, schedule: Schedule.spaced("1 millis") }
+        )
+        const now = monotonicNow_ms(clock)
+        expect([800, 3_000].map((later_ms) => isHeld(now + later_ms))).toEqual([true, false])
+      })
   )
 
   it.scopedLive("is not held, and lets no new connection work, while another process has it", () =>
