@@ -212,7 +212,7 @@ export type ProcessEntry =
       /** It failed, and certainly did nothing. */
       readonly isUnsent?: true | undefined
     }
-  /** A call of the database that took long, and came to its end. */
+  /** A call of the database that took long, and came to its end, or was waited for when its process died. */
   | { readonly tag: "held up"; readonly by: string; readonly operation: string; readonly for_us: number }
   /** An actor was started in it, and was stopped. */
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }

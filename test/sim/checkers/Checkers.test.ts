@@ -1011,7 +1011,8 @@ describe("the checkers", () => {
       }) as const
     const late = [granted(1, 1), took(1.1, true), took(3, true), heldUp(3.1)]
     expect(Quotas.check(evidence({ journal: late }))).toEqual([])
-    expect(Quotas.check(evidence({ journal: [...late.slice(0, -1), heldUp(3.5)] }))).not.toEqual([])
+    for (const end of [heldUp(3.5), { tag: "killed", at_us: 3.1 * s_us, by } as const])
+      expect(Quotas.check(evidence({ journal: [...late.slice(0, -1), end] }))).not.toEqual([])
   })
 
   it("find nothing in a key that is pushed again by a pool shard that lost its data when another one has it by a return, and something where that lost nothing", () => {

@@ -1,4 +1,4 @@
-import { Context, type Effect, Exit } from "effect"
+import { Context, type Effect, Exit, FiberId } from "effect"
 import { expect, it } from "vitest"
 import type { Link } from "../../../src/model/Link.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
@@ -268,6 +268,28 @@ it("lets a later call overtake one that is late, and tells the journal once how 
   const [{ for_us }] = heldUp as [(typeof heldUp)[number]]
   expect(for_us).toBeGreaterThan(100_000)
   expect(little.world.now_us - before_us).toBeGreaterThan(for_us - 10_000)
+})
+
+it("tells the journal of a call that had taken long when its process was killed, if it was still waited for", () => {
+  const heldUpAfter = (passed_ms: number, gaveUp = false) => {
+    const { links, little, process } = setUp()
+    little.run(process, links.findMany(["k"]))
+    little.databaseFaults = { ...all, ignored: 1 }
+    const call = little.begin(process, links.findMany(["k"]))
+    little.pass(passed_ms)
+    if (gaveUp) call.fiber!.unsafeInterruptAsFork(FiberId.none)
+    little.pass(10)
+    process.kill()
+    little.pass(10_000)
+    return little.journal.entries.filter(({ tag }) => tag === "held up")
+  }
+  const heldUp = heldUpAfter(250)
+  expect(heldUp).toMatchObject([{ by: "node-1#1", operation: "LinkStore.findMany" }])
+  const [{ for_us }] = heldUp as [Extract<(typeof heldUp)[number], { tag: "held up" }>]
+  expect(for_us).toBeGreaterThan(255_000)
+  expect(for_us).toBeLessThanOrEqual(260_000)
+  expect(heldUpAfter(50)).toEqual([])
+  expect(heldUpAfter(250, true)).toEqual([])
 })
 
 it("may do late what a process had sent before it was killed", () => {

@@ -117,8 +117,15 @@ export class Transactions {
     let isWanted = true
     let isOver = false
     let whenOver = nothing
+    const tellIfHeldUp = () => {
+      const took_us = world.now_us - called_us
+      if (took_us >= heldUpFrom_us) journal.heldUp(process, operation, took_us)
+    }
+    // The caller may have stopped waiting already, where what gives the call up was about to.
+    const forget = process.whenDead(tellIfHeldUp)
     const over = (result: Effect.Effect<Exit.Exit<A, E>, SqlError>) => {
       isOver = true
+      forget()
       end?.()
       if (isWanted) resume(result)
       whenOver()
@@ -150,8 +157,7 @@ export class Transactions {
       connection.ask(command, passage, arriving, (reply) => {
         if ("value" in reply && !isLast) return next(connection, index + 1)
         pool.release(connection)
-        const took_us = world.now_us - called_us
-        if (took_us >= heldUpFrom_us) journal.heldUp(process, operation, took_us)
+        tellIfHeldUp()
         if ("problem" in reply) fail("Failed to execute statement", reply.problem)
         else over(Effect.succeed(reply.value as Exit.Exit<A, E>))
       })
@@ -169,6 +175,7 @@ export class Transactions {
     return Effect.suspend(() => {
       if (isWanted && !isOver) journal.unanswered(process, operation, world.now_us - called_us)
       isWanted = false
+      forget()
       end?.()
       if (!plan.isTransaction) leave()
       if (!plan.isTransaction || isOver) return Effect.void
