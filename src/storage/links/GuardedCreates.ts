@@ -74,6 +74,7 @@ export const guardTimes: Pick<Beginning, "lease_ms" | "keep_ms"> = {
  * 2. A link whose guard is settled with its own token and answer is answered `bound` again. With another answer it is `superseded`, though the key may be the same: a pool that
  *    forgets hands one out twice, also to the first and the second try of one create.
  * 3. A settled guard keeps its answer until `keep_ms` is over, or somebody begins it in place of its key.
+ * 4. A batch of links is bound whole or not at all: a `StorageError` with `applied: "no"` left none behind. In several databases some questions can fail alone, which `PartlyFailed` tells.
  */
 export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
   GuardedCreates,
@@ -81,7 +82,7 @@ export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
     readonly beginMany: (
       beginnings: ReadonlyArray<Beginning>
     ) => Effect.Effect<ReadonlyArray<GuardState>, StorageError>
-    /** Binds links. In several databases some can fail alone, which `PartlyFailed` tells. */
+    /** Binds links. */
     readonly bindMany: (
       links: ReadonlyArray<GuardedLink>
     ) => Effect.Effect<ReadonlyArray<GuardedOutcome>, StorageError>

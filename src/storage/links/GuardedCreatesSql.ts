@@ -32,7 +32,8 @@ const stateOf = (row: GuardRow): GuardState =>
     ? { _tag: "Running", fingerprint: row.fingerprint }
     : { _tag: "Settled", fingerprint: row.fingerprint, key: row.key, answer: row.answer }
 
-const nameOf = ({ name }: { readonly name: string }) => [name]
+const namesOf = ({ name }: { readonly name: string }) => [name]
+const namesOfLink = ({ guards }: GuardedLink) => guards.map(({ name }) => name)
 
 /** Beginnings that one statement can make, of different guards, in the order of these so that nobody deadlocks. */
 const alike = (beginnings: ReadonlyArray<Beginning>) => {
@@ -58,8 +59,14 @@ export const make = Effect.gen(function* () {
     )
 
   /** The rows of guards, locked until the transaction ends, in the order of their names so that nobody deadlocks. */
-  const locked = (guards: ReadonlyArray<Guard>) =>
-    rowsByName([...new Set(guards.map(({ name }) => name))], forUpdate(sql))
+  const locked = (names: ReadonlyArray<string>) => rowsByName([...new Set(names)], forUpdate(sql))
+
+  /** Asks about guards, turn after turn where several questions of a batch are about one. */
+  const inTurns = <A, B, E>(
+    questions: ReadonlyArray<A>,
+    namesOf: (question: A) => ReadonlyArray<string>,
+    ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E | SqlError>
+  ) => askInTurns(sql, questions, namesOf, locked, ask)
 
   /**
    * Begins guards that are new, were left alone for longer than their lease, are too old, or were settled with the key to be replaced. One that was begun further ahead was so by a clock that was
@@ -84,7 +91,11 @@ export const make = Effect.gen(function* () {
 
   const beginFirst = (beginnings: ReadonlyArray<Beginning>) =>
     Effect.gen(function* () {
-      const rows = yield* Effect.forEach(alike(beginnings), take)
+      const groups = alike(beginnings)
+      const takeAll = Effect.forEach(groups, take)
+      const rows = yield* groups.length > 1
+        ? inTransaction(sql, Effect.zipRight(locked(beginnings.flatMap(namesOf)), takeAll))
+        : takeAll
       const taken = new Set(rows.flat().map(({ name }) => name))
       const others = beginnings.filter(({ name }) => !taken.has(name)).map(({ name }) => name)
       const present = others.length === 0 ? new Map<string, GuardRow>() : yield* rowsByName(others)
@@ -113,11 +124,11 @@ export const make = Effect.gen(function* () {
     guards: ReadonlyArray<A>,
     run: (held: ReadonlyArray<A>) => Effect.Effect<unknown, SqlError>
   ) =>
-    askInTurns(guards, nameOf, (first) =>
+    inTurns(guards, namesOf, (first) =>
       inTransaction(
         sql,
         Effect.gen(function* () {
-          const rows = yield* locked(first)
+          const rows = yield* locked(first.flatMap(namesOf))
           const isHeld = ({ name, token }: Guard) => {
             const row = rows.get(name)
             return row !== undefined && row.answer === null && row.token === token
@@ -133,7 +144,7 @@ export const make = Effect.gen(function* () {
     inTransaction(
       sql,
       Effect.gen(function* () {
-        const rows = yield* locked(links.flatMap(({ guards }) => guards))
+        const rows = yield* locked(links.flatMap(namesOfLink))
         const holds = ({ answer, guards }: GuardedLink) =>
           guards.every(({ name, token }) => {
             const row = rows.get(name)
@@ -159,8 +170,8 @@ export const make = Effect.gen(function* () {
     )
 
   return sqlPort(GuardedCreates, {
-    beginMany: (beginnings) => askInTurns(beginnings, nameOf, beginFirst),
-    bindMany: (links) => askInTurns(links, ({ guards }) => guards.map(({ name }) => name), bindFirst),
+    beginMany: (beginnings) => inTurns(beginnings, namesOf, beginFirst),
+    bindMany: (links) => inTurns(links, namesOfLink, bindFirst),
     settleMany: (settlements) =>
       whileHeld(settlements, (held) => settleAll(held.map((one) => ({ ...one, key: one.key ?? null })))),
     abandonMany: (guards) =>

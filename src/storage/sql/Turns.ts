@@ -41,14 +41,23 @@ const askAll = <A, B, E, R>(
 
 /**
  * Asks the questions of a batch: at once, but those about the same one after the other, in their order. A statement can have each of its rows once: of two
- * for one key a database's `UPDATE … FROM` takes any, and an `INSERT` fails.
+ * for one key a database's `UPDATE … FROM` takes any, and an `INSERT` fails. Several turns are one transaction, so that a batch is applied whole or not at all: it begins with `lock`, given all
+ * names, as turn after turn would lock rows in no order, and batches would deadlock.
  */
 export const askInTurns = <A, B, E, R>(
+  sql: SqlClient.SqlClient,
   questions: ReadonlyArray<A>,
   namesOf: NamesOf<A>,
+  lock: (names: ReadonlyArray<string>) => Effect.Effect<unknown, E, R>,
   ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
-): Effect.Effect<ReadonlyArray<B>, E, R> =>
-  Effect.suspend(() => askAll(questions, turnsOf(questions, namesOf), ask))
+): Effect.Effect<ReadonlyArray<B>, E | SqlError, R> =>
+  Effect.suspend(() => {
+    const turns = turnsOf(questions, namesOf)
+    const asked = askAll(questions, turns, ask)
+    return turns.length > 1
+      ? inTransaction(sql, Effect.zipRight(lock(questions.flatMap(namesOf)), asked))
+      : asked
+  })
 
 /** Whether questions are about links of one key in several domains. */
 const haveKeyTwice = (questions: ReadonlyArray<{ readonly key: string }>): boolean =>
@@ -77,8 +86,7 @@ const sortedByKey = (
 }
 
 /**
- * The same as `askInTurns` for questions about keys, in the order of their keys, so that two batches that overlap wait for each other and never deadlock. Several turns are one
- * transaction.
+ * The same as `askInTurns` for questions about keys, in the order of their keys, so that two batches that overlap wait for each other and never deadlock.
  */
 export const askByKey = <A extends { readonly key: string }, B, E, R>(
   sql: SqlClient.SqlClient,

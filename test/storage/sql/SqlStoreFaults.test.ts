@@ -6,6 +6,8 @@ import type { Link } from "../../../src/model/Link.ts"
 import { count, toStrings } from "../../../src/keys/PackedKeys.ts"
 import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
+import { GuardedCreates, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
+import * as GuardedCreatesSql from "../../../src/storage/links/GuardedCreatesSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { describePostgres } from "../../support/services/postgres/Postgres.ts"
@@ -102,6 +104,43 @@ onEveryDatabase((client) => {
         expect(error).toMatchObject({ operation: "LinkStore.insertMany", applied: "no" })
         expect(yield* links.takenAmong(["a", "m", "z"])).toEqual(new Set())
       }).pipe(Effect.provide(stores))
+    )
+
+    it.live(
+      "is not applied at all where several of its creates have one guard, and one of these is refused",
+      () =>
+        Effect.gen(function* () {
+          const links = yield* LinkStore
+          const guards = yield* GuardedCreates
+          const beginning = { token: 1, fingerprint: "f", ...guardTimes }
+          yield* guards.beginMany(["a", "g"].map((name) => ({ name, ...beginning })))
+          yield* links.insertMany([linkOf("taken")])
+          const bind = (name: string, link: Link) => ({
+            guards: [{ name, token: 1 }],
+            answer: link.key,
+            link
+          })
+          const refused: Link = { ...linkOf("refused"), url: null as unknown as string }
+          const batch = [bind("a", linkOf("bystander")), bind("g", linkOf("taken")), bind("g", refused)]
+          const error = yield* Effect.flip(guards.bindMany(batch))
+          expect(error.applied).toBe("no")
+          expect(yield* links.takenAmong(["bystander", "refused"])).toEqual(new Set())
+          // Neither are its guards: they are held as before.
+          expect(
+            yield* guards.bindMany([bind("a", linkOf("bystander")), bind("g", linkOf("other"))])
+          ).toEqual(["bound", "bound"])
+        }).pipe(Effect.provide(Layer.provideMerge(GuardedCreatesSql.layer, stores)))
+    )
+
+    it.live("begins no guard where one of those of another kind is refused", () =>
+      Effect.gen(function* () {
+        const guards = yield* GuardedCreates
+        const one = { name: "a", token: 1, fingerprint: "f", ...guardTimes }
+        const refused = { ...one, name: "b", fingerprint: null as unknown as string, replaces: "k" }
+        const error = yield* Effect.flip(guards.beginMany([one, refused]))
+        expect(error).toMatchObject({ operation: "GuardedCreates.beginMany", applied: "no" })
+        expect(yield* guards.beginMany([{ ...one, token: 2 }])).toEqual([{ _tag: "Begun" }])
+      }).pipe(Effect.provide(Layer.provideMerge(GuardedCreatesSql.layer, stores)))
     )
 
     it.live("is applied in part at most, and says so, where it is large", () =>
