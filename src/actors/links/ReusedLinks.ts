@@ -2,7 +2,14 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { Link } from "../../model/Link.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import { drawId } from "../../model/RandomId.ts"
-import { abandon, begin, type Guard, GuardedCreates, guardTimes } from "../../storage/links/GuardedCreates.ts"
+import {
+  abandon,
+  begin,
+  type Guard,
+  GuardedCreates,
+  guardTimes,
+  holding
+} from "../../storage/links/GuardedCreates.ts"
 import { urlDigest } from "../../storage/links/LinkColumns.ts"
 import type { AliasTaken, Guarding, LinkDraft, Superseded } from "./LinkDraft.ts"
 import { Links } from "./Links.ts"
@@ -52,6 +59,18 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           )
         )
 
+    /**
+     * Gives a guard up whose create was interrupted. Its link may still be on the way: the first of the guards decides whether a minted key is bound, so that one is given up before, and where it was settled
+     * already the link is there. An alias can be in another database than all of them: its guard is held until its lease ends.
+     */
+    const giveUp = (guard: Guard, { alias }: LinkDraft, { guards: [first] }: Guarding) => {
+      if (alias !== null) return Effect.void
+      if (first === undefined) return abandon(guarded, guard)
+      return Effect.flatMap(abandon(guarded, first), (isGivenUp) =>
+        isGivenUp ? abandon(guarded, guard) : Effect.void
+      )
+    }
+
     return {
       get: Effect.fnUntraced(function* (draft, guarding) {
         const name = `reuse:${urlDigest(draft.owner, draft.url)}`
@@ -63,13 +82,19 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           const link = yield* Effect.mapError(guarded.findByUrl(draft.owner, draft.url, now), fromFailure)
           if (link !== null) return { link, isNew: false }
           const guard = { name, token: yield* drawId }
-          const state = yield* begin(guarded, {
+          const beginning = {
             ...guard,
             ...guardTimes,
             fingerprint: "",
             ...(ended !== undefined && { replaces: ended })
-          }).pipe(Effect.mapError(fromFailure))
-          if (state._tag === "Begun") return { link: yield* createUnder(guard, draft, guarding), isNew: true }
+          }
+          const state = yield* holding({
+            begin: Effect.mapError(begin(guarded, beginning), fromFailure),
+            create: () => Effect.map(createUnder(guard, draft, guarding), (link) => ({ link, isNew: true })),
+            otherwise: Effect.succeed,
+            giveUp: () => giveUp(guard, draft, guarding)
+          })
+          if ("isNew" in state) return state
           if (state._tag === "Settled" && state.key !== null) ended = state.key
           else if ((yield* monotonic_ms) - start > waitMax_ms) {
             return yield* new Unavailable({

@@ -12,6 +12,7 @@ import {
   GuardedCreates,
   type GuardState,
   guardTimes,
+  holding,
   settle
 } from "../../storage/links/GuardedCreates.ts"
 import * as Http from "../exchange/Answer.ts"
@@ -144,20 +145,26 @@ export const make = Effect.map(Effect.all([GuardedCreates, KeyedHash]), ([guarde
     const beginning = Problem.orUnavailable(
       Effect.mapError(begin(guarded, { ...guard, ...guardTimes }), fromFailure)
     )
-    const state = yield* beginning
-    if (state._tag !== "Begun") return yield* replay(state, fingerprint)
-
-    const outcome = yield* Effect.either(create(guarding([guard])))
-    if (Either.isRight(outcome)) {
-      const { answer, isSettled } = outcome.right
-      if (!isSettled) yield* Effect.ignore(settle(guarded, guard, encode(answer)))
-      return { answer, isReplay: false }
-    }
-    const error = outcome.left
-    // An earlier try of this very create may have been applied, and its answer lost.
-    if ("_tag" in error && error._tag === "Superseded") return yield* replay(yield* beginning, fingerprint)
-    const isUnknown = "_tag" in error && error.applied === "unknown"
-    if (!isUnknown) yield* Effect.ignore(abandon(guarded, guard))
-    return yield* problemOf(error)
+    const createUnder = Effect.gen(function* () {
+      const outcome = yield* Effect.either(create(guarding([guard])))
+      if (Either.isRight(outcome)) {
+        const { answer, isSettled } = outcome.right
+        if (!isSettled) yield* Effect.ignore(settle(guarded, guard, encode(answer)))
+        return { answer, isReplay: false }
+      }
+      const error = outcome.left
+      // An earlier try of this very create may have been applied, and its answer lost.
+      if ("_tag" in error && error._tag === "Superseded") return yield* replay(yield* beginning, fingerprint)
+      const isUnknown = "_tag" in error && error.applied === "unknown"
+      if (!isUnknown) yield* Effect.ignore(abandon(guarded, guard))
+      return yield* problemOf(error)
+    })
+    return yield* holding({
+      begin: beginning,
+      create: () => createUnder,
+      otherwise: (state) => replay(state, fingerprint),
+      // A link that is still on the way is bound only where a repeat gets its answer: with the guard, or with an alias's substitute for it.
+      giveUp: () => abandon(guarded, guard)
+    })
   }, Traced.span("Idempotency.once"))
 })

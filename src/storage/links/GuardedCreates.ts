@@ -90,7 +90,7 @@ export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
     readonly settleMany: (
       settlements: ReadonlyArray<Settlement>
     ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
-    /** Gives up guards that are held and not settled, as if they had never been begun; `false` where one was not. */
+    /** Gives up guards that are held and not settled, as if they had never been begun, so that a bind under them that comes later is `superseded`; `false` where one was not. */
     readonly abandonMany: (
       guards: ReadonlyArray<Guard>
     ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
@@ -116,3 +116,32 @@ export const settle = ({ settleMany }: Pick<Guarded, "settleMany">, guard: Guard
 /** Gives up one guard. */
 export const abandon = ({ abandonMany }: Pick<Guarded, "abandonMany">, guard: Guard) =>
   Effect.map(abandonMany([guard]), only)
+
+/** A guard that is to be begun, and what depends on it. */
+export interface Holding<A, B, E, R> {
+  readonly begin: Effect.Effect<GuardState, E, R>
+  /** What is done while the guard is held. */
+  readonly create: () => Effect.Effect<A, E, R>
+  /** What is done where it could not be begun. */
+  readonly otherwise: (state: Exclude<GuardState, { readonly _tag: "Begun" }>) => Effect.Effect<B, E, R>
+  /** Gives the guard up after `create` was interrupted. */
+  readonly giveUp: () => Effect.Effect<unknown, StorageError, R>
+}
+
+/**
+ * Begins a guard and runs a create under it. One that is interrupted gives the guard up, so that the next one need not wait for the lease to end. The beginning itself is waited for: otherwise it could
+ * come after the giving up, and hold the guard for nobody.
+ */
+export const holding = <A, B, E, R>({
+  begin,
+  create,
+  giveUp,
+  otherwise
+}: Holding<A, B, E, R>): Effect.Effect<A | B, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(begin, (state): Effect.Effect<A | B, E, R> =>
+      state._tag === "Begun"
+        ? Effect.onInterrupt(restore(Effect.suspend(create)), () => Effect.ignore(giveUp()))
+        : restore(otherwise(state))
+    )
+  )

@@ -1,10 +1,10 @@
 import { expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { AliasTaken } from "../../../src/actors/links/LinkDraft.ts"
 import { Links } from "../../../src/actors/links/Links.ts"
 import * as ReusedLinks from "../../../src/actors/links/ReusedLinks.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
-import { GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
+import { type Guard, GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
 import { plainDraft } from "../../support/Plain.ts"
 
 /** How often the guard of a URL is given up when the create under it fails so. */
@@ -39,5 +39,60 @@ it.effect("frees a URL for the next caller when its create certainly failed", ()
 it.effect("holds a URL while its create may still be applied", () =>
   Effect.gen(function* () {
     expect(yield* abandonedAfter(failed("unknown"))).toBe(0)
+  })
+)
+
+/** The guards that are given up, in their order, when the create of a link is interrupted while its key is on the way. `held`: whether the first guard still is. */
+const abandonedOnInterrupt = (
+  guards: ReadonlyArray<Guard>,
+  { alias = null, held = true }: { readonly alias?: string | null; readonly held?: boolean } = {}
+) =>
+  Effect.gen(function* () {
+    const abandoned: Array<string> = []
+    const asked = yield* Deferred.make<void>()
+    const guarded = {
+      findByUrl: () => Effect.succeed(null),
+      beginMany: () => Effect.succeed([{ _tag: "Begun" }]),
+      abandonMany: (some: ReadonlyArray<Guard>) =>
+        Effect.sync(() => {
+          abandoned.push(...some.map(({ name }) => name.split(":")[0]!))
+          return some.map(() => held)
+        })
+    } as unknown as typeof GuardedCreates.Service
+    const links = {
+      createGuarded: () => Effect.zipRight(Deferred.succeed(asked, undefined), Effect.never)
+    } as unknown as typeof Links.Service
+    const { get } = yield* Effect.provide(ReusedLinks.ReusedLinks, ReusedLinks.layer).pipe(
+      Effect.provideService(GuardedCreates, guarded),
+      Effect.provideService(Links, links)
+    )
+    const draft = { ...plainDraft, url: "https://example.com/", alias, owner: "anna" }
+    const fiber = yield* Effect.fork(get(draft, { guards, answerOf: () => "" }))
+    yield* Deferred.await(asked)
+    yield* Fiber.interrupt(fiber)
+    return abandoned
+  })
+
+const withKey: ReadonlyArray<Guard> = [{ name: "idempotency:a", token: 1 }]
+
+it.effect("frees a URL for the next caller when its create is interrupted", () =>
+  Effect.gen(function* () {
+    expect(yield* abandonedOnInterrupt([])).toEqual(["reuse"])
+  })
+)
+
+it.effect(
+  "frees the URL of an interrupted create only once the guard that decides on its link is given up",
+  () =>
+    Effect.gen(function* () {
+      expect(yield* abandonedOnInterrupt(withKey)).toEqual(["idempotency", "reuse"])
+      expect(yield* abandonedOnInterrupt(withKey, { held: false })).toEqual(["idempotency"])
+    })
+)
+
+it.effect("holds the URL of an interrupted create with an alias, whose link may still be bound", () =>
+  Effect.gen(function* () {
+    expect(yield* abandonedOnInterrupt([], { alias: "a" })).toEqual([])
+    expect(yield* abandonedOnInterrupt(withKey, { alias: "a" })).toEqual([])
   })
 )

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { describe } from "vitest"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import * as Idempotency from "../../../src/http/links/Idempotency.ts"
@@ -67,11 +67,59 @@ const abandonedAfter = (applied: "no" | "unknown") =>
     return abandoned
   })
 
+/** What happens to the guard, in order, when its create is interrupted: while the guard is begun, or under it. */
+const afterInterrupt = (during: "begin" | "create") =>
+  Effect.gen(function* () {
+    const seen: Array<string> = []
+    const waiting = yield* Deferred.make<void>()
+    const mayBegin = yield* Deferred.make<void>()
+    const guarded = {
+      beginMany: () =>
+        Effect.gen(function* () {
+          if (during === "begin") yield* Deferred.succeed(waiting, undefined)
+          yield* Deferred.await(mayBegin)
+          seen.push("begun")
+          return [{ _tag: "Begun" }]
+        }),
+      abandonMany: () => Effect.sync(() => [seen.push("given up") > 0])
+    } as unknown as typeof GuardedCreates.Service
+    const once = yield* Idempotency.make.pipe(
+      Effect.provideService(GuardedCreates, guarded),
+      Effect.provideService(KeyedHash, testHash)
+    )
+    const fiber = yield* Effect.fork(
+      once({
+        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
+        answerOf: () => kept,
+        create: () => Effect.zipRight(Deferred.succeed(waiting, undefined), Effect.never)
+      })
+    )
+    if (during === "create") yield* Deferred.succeed(mayBegin, undefined)
+    yield* Deferred.await(waiting)
+    const interrupted = yield* Effect.fork(Fiber.interrupt(fiber))
+    yield* Effect.yieldNow()
+    yield* Deferred.succeed(mayBegin, undefined)
+    yield* Fiber.join(interrupted)
+    return seen
+  })
+
 describe("the guard of a create with an Idempotency-Key", () => {
   it.effect("is given up when the create certainly failed, and held while it may still be applied", () =>
     Effect.gen(function* () {
       expect(yield* abandonedAfter("no")).toBe(1)
       expect(yield* abandonedAfter("unknown")).toBe(0)
+    })
+  )
+
+  it.effect("is given up when the create is interrupted, so that a repeat need not wait for its lease", () =>
+    Effect.gen(function* () {
+      expect(yield* afterInterrupt("create")).toEqual(["begun", "given up"])
+    })
+  )
+
+  it.effect("is given up after it was begun when that is interrupted", () =>
+    Effect.gen(function* () {
+      expect(yield* afterInterrupt("begin")).toEqual(["begun", "given up"])
     })
   )
 

@@ -179,6 +179,24 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
         })
     )
 
+    it.scopedLive(
+      "binds nothing that comes after its guard was given up, and gives up none that was settled",
+      () =>
+        Effect.gen(function* () {
+          const { guarded: guards, links } = yield* opened
+          yield* begin(guards, beginning(1))
+          expect(yield* abandon(guards, { name: "g", token: 1 })).toBe(true)
+          expect(yield* guards.bindMany([guarded("late", 1)])).toEqual(["superseded"])
+          yield* begin(guards, beginning(2))
+          expect(yield* guards.bindMany([guarded("late", 1), guarded("new", 2)])).toEqual([
+            "superseded",
+            "bound"
+          ])
+          expect(yield* abandon(guards, { name: "g", token: 2 })).toBe(false)
+          expect(yield* links.takenAmong(["late", "new"])).toEqual(new Set(["new"]))
+        })
+    )
+
     it.scopedLive("answers each question of a batch as if it came alone, also those about one guard", () =>
       Effect.gen(function* () {
         const { guarded: guards, links, pause } = yield* opened
