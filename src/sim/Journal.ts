@@ -128,6 +128,8 @@ export type DatabaseEntry =
       readonly watermarks: ReadonlyArray<Watermark>
       readonly epochs: ReadonlyArray<readonly [shard: number, epoch: number]>
     }
+  /** A standby is the primary of the database that has the ranges and the stock, whatever it has forgotten. */
+  | { readonly tag: "promoted"; readonly by: string }
   /** A process was answered by a primary that had been left behind. */
   | { readonly tag: "left behind"; readonly by: string }
   /** A process found the database behind its witnesses: it gave up all keys in stock and in records, and raised watermarks and epochs to these. */

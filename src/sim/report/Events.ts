@@ -74,6 +74,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `pool shard ${entry.shard} forgot: ${count(entry.gone)} gone, ${count(entry.again)} there again`
     case "database forgot":
       return `forgot ${entry.commits} commits, about ${named(entry.links)}`
+    case "promoted":
+      return "has a standby as its primary"
     case "left behind":
       return "was answered by a primary that had been left behind"
     case "recovered":

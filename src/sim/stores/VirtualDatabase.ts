@@ -267,6 +267,7 @@ export class VirtualDatabase {
     const { changed, commits } = this.#log.rewind(now_us - this.#chance.below(this.#lag_us + 1))
     const { own } = this.#stocked
     own.identity = { ...own.identity, timeline: this.#sessions.timeline }
+    if (this.#homes?.control === undefined) this.#journal.add({ tag: "promoted", by: this.server.name })
     if (commits === 0) return
     world.tell(this.server.name, "forgot", `${commits} commits`)
     this.#tellForgotten(commits, changed, this.#uncounted)

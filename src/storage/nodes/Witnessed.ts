@@ -81,7 +81,8 @@ export interface Parts {
  *
  * 1. the database has moved its mark after them, and was not behind a witness then: if it forgets them, it forgets the mark too;
  * 2. a witness has stored the mark and the watermark;
- * 3. the database was not recovered since it was asked for them, nor was a standby promoted, which may have forgotten them before the mark moved.
+ * 3. the database was not recovered since it was asked for them, nor was a standby promoted, which may have forgotten them before the mark moved. Numbers of a range are lost
+ *    then, so a process catches up with the database before it asks for some.
  *
  * The first process that notices a database behind its witnesses recovers it. Its ranges continue exactly where the witnesses remember them, since no key has left them unwitnessed. The ready keys
  * in the stock and in records may have been used: they are given up. Claims are void, so that their owners claim again.
@@ -194,6 +195,12 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
         return isSame ? answer : yield* new Recovered()
       })
 
+    /**
+     * Learns of a recovery or a promotion that is over. Nothing of a range gives back the numbers that {@link guard} does not use, as claims and records do with keys: so those that are asked for
+     * afterwards are not to count as asked for before.
+     */
+    const catchUp = Effect.zipRight(begunForStores, Effect.flatMap(mark.look, follow))
+
     const fromRecovered = (operation: string) => () => again(operation)
 
     /** Asks again after a recovery: what the former state gave may have been given before. */
@@ -224,8 +231,11 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       ranges: KeyRangeStore.of({
         ...ranges,
         advance: (slot, options) =>
-          guard(ranges.advance(slot, options), ({ count, first }) =>
-            count === 0 ? undefined : [{ ...slot, next: first + count }]
+          Effect.zipRight(
+            catchUp,
+            guard(ranges.advance(slot, options), ({ count, first }) =>
+              count === 0 ? undefined : [{ ...slot, next: first + count }]
+            )
           ).pipe(onceMore("KeyRangeStore.advance"))
       }),
 

@@ -945,6 +945,35 @@ describe("the checkers", () => {
     expect(lost(pushed(1, 1, ["k"]), gone())).toEqual(["1 keys were lost by pool shards, and 0 may be"])
   })
 
+  it("find nothing in numbers that were not marked yet when a standby was promoted, and something in others, and in those that were asked for before or afterwards", () => {
+    const lost = (at_s: number, ...journal: Evidence["journal"]) => {
+      const promoted = { tag: "promoted", at_us: 20 * s_us, by: "database" } as const
+      return Ledger.check(evidence({ journal: [promoted, advanced(at_s * s_us, 0, 3), ...journal] })).map(
+        ({ text }) => text
+      )
+    }
+    const tooMany = ["3 keys were lost between the watermark and the keys, and 0 may be"]
+    expect([lost(19), lost(21), lost(13)]).toEqual([[], tooMany, tooMany])
+    // A pause lasts longer, of whoever asked.
+    const paused = { tag: "paused", at_us: 14 * s_us, by, for_us: 5 * s_us } as const
+    expect([lost(13, paused), lost(13, { ...paused, by: "node-1#1" })]).toEqual([[], tooMany])
+    // So many, and no more.
+    expect(lost(19, advanced(21 * s_us, 3, 1))).toEqual([
+      "4 keys were lost between the watermark and the keys, and 3 may be"
+    ])
+  })
+
+  it("find something in numbers of a range though a look at the mark was not answered", () => {
+    const unlooked = {
+      tag: "unanswered",
+      at_us: 2,
+      by,
+      operation: "DatabaseMark.look",
+      interrupted_us: undefined
+    } as const
+    expect(Ledger.check(evidence({ journal: [advanced(1, 0, 1), unlooked] }))).toHaveLength(1)
+  })
+
   it("find nothing in numbers that a node asked for in its last moment", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })

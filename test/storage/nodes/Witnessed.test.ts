@@ -76,6 +76,18 @@ describe("a database with a witness", () => {
     })
   )
 
+  it.effect(
+    "passes over no number when a standby that has every commit was promoted before it is asked",
+    () =>
+      Effect.gen(function* () {
+        const { database, one, other } = yield* deployment
+        expect(yield* advance(one)).toEqual({ first: 0, count: 10 })
+        database.promote()
+        expect(yield* advance(one)).toEqual({ first: 10, count: 10 })
+        expect(yield* advance(other)).toEqual({ first: 20, count: 10 })
+      })
+  )
+
   it.effect("hands out nothing of a primary in whose place a standby has been promoted", () =>
     Effect.gen(function* () {
       const { database, one, other } = yield* deployment

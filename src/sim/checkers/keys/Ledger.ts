@@ -88,18 +88,51 @@ const lastAsked_us = 4 * s_us
 const endsOf = (journal: Evidence["journal"]): ReadonlyMap<string, number> =>
   new Map(journal.flatMap((one) => (one.tag === "ended" ? [[one.by, one.at_us]] : [])))
 
+/** Which block of a range a process has got. */
+const nameOf = ({ by, first, slot }: Extract<JournalEntry, { readonly tag: "advanced" | "minted" }>) =>
+  `${by} ${slot.length} ${slot.range} ${first}`
+
+/** The blocks that became keys. */
+const mintedBlocks = (journal: Evidence["journal"]): ReadonlySet<string> =>
+  new Set(journal.flatMap((one) => (one.tag === "minted" ? [nameOf(one)] : [])))
+
 /** Numbers that processes asked for when they were about to end by themselves, and made no keys of: their actors are waited for, but not for that long. */
 const askedAtTheEnd = ({ journal }: Evidence): number => {
   const ended_us = endsOf(journal)
-  const nameOf = ({ by, first, slot }: Extract<JournalEntry, { readonly tag: "advanced" | "minted" }>) =>
-    `${by} ${slot.length} ${slot.range} ${first}`
-  const minted = new Set(journal.flatMap((one) => (one.tag === "minted" ? [nameOf(one)] : [])))
+  const minted = mintedBlocks(journal)
   return journal.filter(
     (one) =>
       one.tag === "advanced" &&
       one.at_us > (ended_us.get(one.by) ?? Infinity) - lastAsked_us &&
       !minted.has(nameOf(one))
   ).length
+}
+
+/** How long a process may wait for numbers, and then for a witness, before it moves the mark. */
+const unmarked_us = 6 * s_us
+
+/** Numbers that a process had, and had not marked yet, when a standby was promoted, which may have forgotten them: they are not used. Whoever asks afterwards has no such excuse. */
+const unmarkedAtPromotions = ({ journal }: Evidence): number => {
+  const promoted_us = journal.flatMap(({ at_us, tag }) => (tag === "promoted" ? [at_us] : []))
+  if (promoted_us.length === 0) return 0
+  const minted = mintedBlocks(journal)
+  /** How long a process stands still meanwhile. */
+  const pausedIn = (process: string, from_us: number) =>
+    journal.reduce(
+      (sum, one) =>
+        one.tag === "paused" &&
+        one.by === process &&
+        from_us <= one.at_us &&
+        one.at_us < from_us + unmarked_us
+          ? sum + one.for_us
+          : sum,
+      0
+    )
+  return journal.reduce((sum, one) => {
+    if (one.tag !== "advanced" || one.isInVain === true || minted.has(nameOf(one))) return sum
+    const until_us = one.at_us + unmarked_us + pausedIn(one.by, one.at_us)
+    return promoted_us.some((at_us) => one.at_us <= at_us && at_us < until_us) ? sum + one.count : sum
+  }, 0)
 }
 
 /** How long after its end keys may come that a process has asked for, where no call is slow. */
@@ -118,13 +151,8 @@ const mintedAfterAnEnd = ({ journal, options }: Evidence): number => {
 /** How long minted keys are waited for: a process that was paused for longer gives up those that have come meanwhile. */
 const mintWaitMax_us = 2_000 * ms_us
 
-/** What a node does before keys leave the database. */
-const witnessing: ReadonlySet<string> = new Set([
-  "DatabaseMark.move",
-  "DatabaseMark.look",
-  "Witness.read",
-  "Witness.raise"
-])
+/** What a node does before keys leave the database. It looks at the mark before it asks for them, or when the database had forgotten some. */
+const witnessing: ReadonlySet<string> = new Set(["DatabaseMark.move", "Witness.read", "Witness.raise"])
 
 /** The shortest time after which a lease or a create is given up, and how long after a pause everything is told that came meanwhile. */
 const waitMin_us = s_us
@@ -381,7 +409,7 @@ const lostByTheLiving = (
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, what is put aside, and the keys of creates that have just failed, for each kill, and a buffer for
  * each lease that was not answered; the keys of each return that failed, and was not made afterwards; the keys of creates whose outcome nobody learned, a key for each try of a create that failed, was slow or met a kill, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
- * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; what refills push to a pool shard, and what was returned to it, for each time that it lost data. A graceful shutdown or a move loses nothing.
+ * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; the numbers that were not marked yet when a standby was promoted; what refills push to a pool shard, and what was returned to it, for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
   name: "ledger",
@@ -440,7 +468,8 @@ export const Ledger: Checker = {
     atMost(losses.pools, gone + givenUp + forgottenLinks + withheld, "by pool shards")
     atMost(
       unminted(journal),
-      (kills + advances + forgot.length * refillsAtOnce) * refillMax(options),
+      (kills + advances + forgot.length * refillsAtOnce) * refillMax(options) +
+        unmarkedAtPromotions(evidence),
       "between the watermark and the keys"
     )
     atMost(
