@@ -20,7 +20,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["epoch-again", 3],
   ["recovery-finds-nothing", 2],
   ["insert-says-yes", 7],
-  ["taken-in-one-domain", 23],
+  ["taken-in-one-domain", 171],
   ["freed-with-its-domain", 4],
   ["cached-without-its-domain", 1],
   ["insert-before-commit", 1],
