@@ -14,9 +14,19 @@ import { realMinter, startNode, type Stores, type TestNode } from "./TestNode.ts
 
 /** The tables, and their states at earlier times. */
 export class ForgetfulDatabase {
-  readonly tables: DatabaseMarkMemory.Tables & { readonly links: Map<string, Link> } = {
-    ...DatabaseMarkMemory.emptyTables(),
-    links: new Map()
+  readonly tables: DatabaseMarkMemory.Tables & { readonly links: Map<string, Link> }
+
+  constructor(
+    tables: ForgetfulDatabase["tables"] = { ...DatabaseMarkMemory.emptyTables(), links: new Map() }
+  ) {
+    this.tables = tables
+  }
+
+  /** A standby that has what it has now, and is promoted beside it. */
+  standby(): ForgetfulDatabase {
+    const standby = new ForgetfulDatabase(structuredClone(this.tables))
+    standby.promote()
+    return standby
   }
 
   /** What stands in it now: a function that sets it back to that. */

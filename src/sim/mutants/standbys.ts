@@ -51,7 +51,7 @@ export const standbys: ReadonlyArray<Mutant> = [
       ports: ({ mark }) => ({
         mark: {
           ...mark,
-          move: () => mark.move(0),
+          move: ({ timeline }) => mark.move({ floor: 0, timeline }),
           look: Effect.map(mark.look, (found) => ({ ...found, mark: Number.MAX_SAFE_INTEGER }))
         }
       })
@@ -75,7 +75,12 @@ export const standbys: ReadonlyArray<Mutant> = [
       ports: ({ mark }) => ({
         mark: {
           ...mark,
-          move: (floor) => Effect.map(mark.move(floor), (moved) => moved && { ...moved, timeline: 1 }),
+          move: ({ floor }) =>
+            Effect.flatMap(mark.look, ({ timeline }) =>
+              Effect.map(mark.move({ floor, timeline }), (moved) => moved && { ...moved, timeline: 1 })
+            ),
+          recover: (witnessed) =>
+            Effect.flatMap(mark.look, ({ timeline }) => mark.recover({ ...witnessed, timeline })),
           look: Effect.map(mark.look, (found) => ({ ...found, timeline: 1 })),
           identity: Effect.map(mark.identity, (own) => ({ ...own, timeline: 1 }))
         }

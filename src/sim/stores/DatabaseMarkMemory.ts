@@ -58,17 +58,17 @@ export const makeOver = ({
   const markOf = () => ({ mark: own.mark, lineage: own.lineage, timeline: own.identity.timeline })
 
   return DatabaseMark.of({
-    move: (floor) =>
+    move: ({ floor, timeline }) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        if (own.mark < floor) return undefined
+        if (own.mark < floor || own.identity.timeline !== timeline) return undefined
         own.mark++
         own.movedAt = now
         return markOf()
       }),
     look: Effect.sync(markOf),
-    recover: ({ mark: witnessed, watermarks }) =>
+    recover: ({ mark: witnessed, timeline, watermarks }) =>
       Effect.map(Clock.currentTimeMillis, (at) => {
-        if (own.mark >= witnessed) return undefined
+        if (own.mark >= witnessed || own.identity.timeline !== timeline) return undefined
         const regression: Regression = {
           at,
           since: own.movedAt,

@@ -47,7 +47,6 @@ import { SessionFigures } from "./database/SessionFigures.ts"
 import * as BucketHome from "./homes/BucketHome.ts"
 import { AskedEpoch } from "./homes/Statements.ts"
 import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } from "./DatabaseCopy.ts"
-import type { Testimony } from "../../storage/nodes/Witness.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
 import { type Plan, query, statement, transaction, Transactions } from "./database/Transactions.ts"
@@ -844,9 +843,9 @@ export class VirtualDatabase {
   #databaseMark(call: Call, by: string): typeof DatabaseMark.Service {
     const row = () => ["database_mark"]
     return {
-      move: (floor) =>
+      move: (least) =>
         call("DatabaseMark.move", statement(row), (copy) =>
-          Effect.zipRight(copy.noteMark, copy.mark.move(floor))
+          Effect.zipRight(copy.noteMark, copy.mark.move(least))
         ),
       look: call("DatabaseMark.look", query, ({ mark }) => mark.look),
       recover: (witnessed) =>
@@ -866,7 +865,11 @@ export class VirtualDatabase {
     }
   }
 
-  #recover(copy: DatabaseCopy, by: string, witnessed: Pick<Testimony, "mark" | "watermarks">) {
+  #recover(
+    copy: DatabaseCopy,
+    by: string,
+    witnessed: Parameters<(typeof DatabaseMark.Service)["recover"]>[0]
+  ) {
     const { journal, mark, ranges, tables } = copy
     const { ahead, batches, stock } = tables.stocked
     const keys = [

@@ -29,21 +29,28 @@ export interface Regression {
 /** What identifies a database: see {@link Testimony}. */
 export type Identity = Pick<Testimony, "system" | "timeline">
 
+/** What must hold of a database whose mark is moved. */
+export interface Least extends Pick<Mark, "timeline"> {
+  /** Its mark is this at least. */
+  readonly floor: number
+}
+
 /**
  * A number in the database that each move of keys out of it raises, so that a comparison shows whether the database has forgotten commits.
  *
  * Laws:
- * 1. `move` durably raises the mark by one and gives it; where the mark is below `floor` it does nothing and gives `undefined`. No two moves give the same mark of one lineage.
- * 2. `recover` does nothing where the mark is not below the witnessed one. Otherwise, in one transaction: the mark, and the lineage with it, becomes greater than the witnessed one; no watermark is below its
+ * 1. `move` durably raises the mark by one and gives it; where the mark is below `floor`, or the server is of another promotion than `timeline`, it does nothing and gives `undefined`. No two moves give the
+ *    same mark of one lineage.
+ * 2. `recover` does nothing where the mark is not below the witnessed one, or the server is of another promotion. Otherwise, in one transaction: the mark, and the lineage with it, becomes greater than the witnessed one; no watermark is below its
  *    witnessed one; the stock and the records of batches are empty, and the claims of all pool shards are void; the regression is recorded.
  */
 export class DatabaseMark extends Context.Tag("linkmint/DatabaseMark")<
   DatabaseMark,
   {
-    readonly move: (floor: number) => Effect.Effect<Mark | undefined, StorageError>
+    readonly move: (least: Least) => Effect.Effect<Mark | undefined, StorageError>
     readonly look: Effect.Effect<Mark, StorageError>
     readonly recover: (
-      witnessed: Pick<Testimony, "mark" | "watermarks">
+      witnessed: Pick<Testimony, "mark" | "timeline" | "watermarks">
     ) => Effect.Effect<Regression | undefined, StorageError>
     /** The newest regressions, ten at most, newest first. */
     readonly regressions: Effect.Effect<ReadonlyArray<Regression>, StorageError>

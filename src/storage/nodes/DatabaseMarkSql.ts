@@ -18,6 +18,9 @@ interface MarkRow extends Omit<Mark, "timeline"> {
   readonly timeline: string
 }
 
+/** A timeline as PostgreSQL writes it: eight hexadecimal digits. */
+const digitsOf = (timeline: number): string => timeline.toString(16).toUpperCase().padStart(8, "0")
+
 /** `DatabaseMark` on SQLite and PostgreSQL. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -26,10 +29,17 @@ export const make = Effect.gen(function* () {
   // A transaction that moves keys into `free` has taken them from one of the others before.
   const stocks = [...Object.values(ahead), free]
 
+  const timeline = sql.onDialectOrElse({
+    orElse: () => sql.literal(`'${digitsOf(0)}'`),
+    pg: () => sql.literal("left(pg_walfile_name(pg_current_wal_lsn()), 8)")
+  })
+
   /** Reads and locks the mark, and then locks all pool shards, so that fenced transactions wait. */
   const lock = Effect.gen(function* () {
-    const [row] = yield* sql<Pick<Mark, "mark"> & { readonly moved_at: number; readonly now: number }>`
-      SELECT mark, moved_at, ${now} AS now FROM database_mark WHERE id = 1 ${forUpdate(sql)}`
+    const [row] = yield* sql<
+      Pick<MarkRow, "mark" | "timeline"> & { readonly moved_at: number; readonly now: number }
+    >`
+      SELECT mark, moved_at, ${timeline} AS timeline, ${now} AS now FROM database_mark WHERE id = 1 ${forUpdate(sql)}`
     yield* sql`SELECT shard FROM pool_shards ORDER BY shard ${forUpdate(sql)}`
     return row!
   })
@@ -62,11 +72,6 @@ export const make = Effect.gen(function* () {
     Effect.map(([row]): string | undefined => row!.system),
     Effect.catchAll((error) => (notAllowed(error.cause) ? Effect.succeed(undefined) : error))
   )
-  /** Eight hexadecimal digits. */
-  const timeline = sql.onDialectOrElse({
-    orElse: () => sql.literal("'0'"),
-    pg: () => sql.literal("left(pg_walfile_name(pg_current_wal_lsn()), 8)")
-  })
   const markOf = ({ lineage, mark, timeline }: MarkRow): Mark => ({
     mark,
     lineage,
@@ -74,10 +79,10 @@ export const make = Effect.gen(function* () {
   })
 
   return sqlPort(DatabaseMark, {
-    move: (floor) =>
+    move: ({ floor, timeline: expected }) =>
       Effect.map(
         sql<MarkRow>`
-          UPDATE database_mark SET mark = mark + 1, moved_at = ${now} WHERE id = 1 AND mark >= ${floor}
+          UPDATE database_mark SET mark = mark + 1, moved_at = ${now} WHERE id = 1 AND mark >= ${floor} AND ${timeline} = ${digitsOf(expected)}
           RETURNING mark, lineage, ${timeline} AS timeline`,
         ([moved]) => moved && markOf(moved)
       ),
@@ -87,9 +92,9 @@ export const make = Effect.gen(function* () {
       ([found]) => markOf(found!)
     ),
 
-    recover: Effect.fnUntraced(function* ({ mark: witnessed, watermarks }) {
+    recover: Effect.fnUntraced(function* ({ mark: witnessed, timeline, watermarks }) {
       const found = yield* lock
-      if (found.mark >= witnessed) return undefined
+      if (found.mark >= witnessed || found.timeline !== digitsOf(timeline)) return undefined
       const regression: Regression = {
         at: found.now,
         since: found.moved_at,

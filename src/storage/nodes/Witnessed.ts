@@ -82,7 +82,9 @@ export interface Parts {
  * 1. the database has moved its mark after them, and was not behind a witness then: if it forgets them, it forgets the mark too;
  * 2. a witness has stored the mark and the watermark;
  * 3. the database was not recovered since it was asked for them, nor was a standby promoted, which may have forgotten them before the mark moved. Numbers of a range are lost
- *    then, so a process catches up with the database before it asks for some.
+ *    then, so a process catches up with the database before it asks for some;
+ * 4. no witness knows of a later promotion after that. A former primary can live on for a while. Nobody moves the mark of a promoted server, or recovers it, before a witness has stored its timeline: who does
+ *    reads the mark that the former one gave afterwards, or whoever had that one witnessed reads the timeline.
  *
  * The first process that notices a database behind its witnesses recovers it. Its ranges continue exactly where the witnesses remember them, since no key has left them unwitnessed. The ready keys
  * in the stock and in records may have been used: they are given up. Claims are void, so that their owners claim again.
@@ -128,27 +130,54 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
     /** The first process does it. What the database gives afterwards has the new lineage. */
     const recover = Effect.gen(function* () {
       const others = yield* dropOthers
-      const regression = yield* mark.recover(known)
+      const regression = yield* mark.recover({ ...known, timeline })
       if (regression !== undefined) yield* tell({ ...regression, dropped: regression.dropped + others })
       const found = yield* mark.look
-      lineage = found.lineage
-      timeline = found.timeline
+      if (found.timeline === timeline) lineage = found.lineage
+    })
+
+    /** Fails where a server that answers was replaced by a promoted one. */
+    const refuseFormer = (operation: string, found: Mark, told: Testimony) => {
+      const reason = faultOf({ system: undefined, timeline: found.timeline }, told)
+      return reason === undefined ? Effect.void : new StorageError({ operation, applied: "unknown", reason })
+    }
+
+    /** Follows what the database shows. A promotion is witnessed before anything moves there. */
+    const meet = (found: Mark) =>
+      Effect.gen(function* () {
+        if (found.timeline !== timeline) {
+          yield* refuseFormer("DatabaseMark.look", found, known)
+          yield* raise({ timeline: found.timeline })
+        }
+        yield* follow(found)
+      })
+
+    /** Follows the database, and recovers it where it is behind. */
+    const look: Effect.Effect<void, StorageError> = Effect.gen(function* () {
+      const told = yield* read
+      const found = yield* mark.look
+      if (found.timeline !== timeline) {
+        yield* meet(found)
+        return yield* look
+      }
+      yield* found.mark < told.mark ? recover : follow(found)
     })
 
     const moveOn = Effect.gen(function* () {
       const told = yield* read
-      const moved = yield* mark.move(told.mark)
-      const fault = moved && faultOf({ system: undefined, timeline: moved.timeline }, told)
-      if (fault !== undefined) {
-        return yield* new StorageError({ operation: "DatabaseMark.move", applied: "unknown", reason: fault })
+      const moved = yield* mark.move({ floor: told.mark, timeline })
+      if (moved === undefined) {
+        yield* look
+        return yield* new Recovered()
       }
-      if (moved !== undefined) return moved
-      yield* recover
-      return yield* new Recovered()
+      yield* refuseFormer("DatabaseMark.move", moved, told)
+      return moved
     })
 
     /** The lineage changes when a process recovers the database, the timeline when a standby is promoted. */
     const follow = (found: Mark) => {
+      // A former primary has answered late.
+      if (found.timeline < timeline) return Effect.void
       const isNew = lineage !== found.lineage
       lineage = found.lineage
       timeline = found.timeline
@@ -162,10 +191,11 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       const own = yield* mark.identity
       const fault = faultOf(own, told)
       if (fault !== undefined) return yield* new ForeignDatabase({ fault })
+      timeline = own.timeline
+      yield* raise(own)
       const moved = yield* moveOn
       yield* raise({ ...own, ...moved, watermarks: yield* ranges.watermarks })
       lineage = moved.lineage
-      timeline = moved.timeline
       isBegun = true
     }).pipe(
       Effect.retry({ times: 2, while: (error) => error._tag === "Recovered" }),
@@ -191,15 +221,16 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
         const moved = yield* moveOn
         yield* raise({ mark: moved.mark, timeline: moved.timeline, watermarks })
         yield* follow(moved)
+        const told = yield* read
         const isSame = moved.lineage === before.lineage && moved.timeline === before.timeline
-        return isSame ? answer : yield* new Recovered()
+        return isSame && told.timeline <= moved.timeline ? answer : yield* new Recovered()
       })
 
     /**
      * Learns of a recovery or a promotion that is over. Nothing of a range gives back the numbers that {@link guard} does not use, as claims and records do with keys: so those that are asked for
      * afterwards are not to count as asked for before.
      */
-    const catchUp = Effect.zipRight(begunForStores, Effect.flatMap(mark.look, follow))
+    const catchUp = Effect.zipRight(begunForStores, Effect.flatMap(mark.look, meet))
 
     const fromRecovered = (operation: string) => () => again(operation)
 
@@ -220,13 +251,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
         yield* follow(moved)
       }).pipe(Effect.catchTag("Recovered", () => Effect.void)),
 
-      look: Effect.gen(function* () {
-        yield* begun
-        const told = yield* read
-        const found = yield* mark.look
-        if (found.mark < told.mark) yield* recover
-        else yield* follow(found)
-      }),
+      look: Effect.zipRight(begun, look),
 
       ranges: KeyRangeStore.of({
         ...ranges,

@@ -57,14 +57,16 @@ onEveryBackend(Database, { memory, sql }, (open) => {
     Effect.gen(function* () {
       const client = yield* open
       const [one, other] = [(yield* client).mark, (yield* client).mark]
-      expect(yield* one.look).toMatchObject({ mark: 0, lineage: 0 })
-      expect(yield* one.move(0)).toMatchObject({ mark: 1, lineage: 0 })
-      expect(yield* one.move(1)).toMatchObject({ mark: 2, lineage: 0 })
-      expect(yield* one.move(3)).toBeUndefined()
-      expect(yield* other.look).toMatchObject({ mark: 2, lineage: 0 })
       const { timeline } = yield* one.identity
+      expect(yield* one.look).toMatchObject({ mark: 0, lineage: 0 })
+      expect(yield* one.move({ floor: 0, timeline })).toMatchObject({ mark: 1, lineage: 0 })
+      expect(yield* one.move({ floor: 1, timeline })).toMatchObject({ mark: 2, lineage: 0 })
+      expect(yield* one.move({ floor: 3, timeline })).toBeUndefined()
+      expect(yield* other.look).toMatchObject({ mark: 2, lineage: 0 })
       expect(yield* other.look).toEqual({ mark: 2, lineage: 0, timeline })
-      const moved = yield* atOnce(Array.from({ length: 30 }, (_, index) => (index % 2 ? one : other).move(2)))
+      const moved = yield* atOnce(
+        Array.from({ length: 30 }, (_, index) => (index % 2 ? one : other).move({ floor: 2, timeline }))
+      )
       expect(moved.map((each) => each!.mark).toSorted((a, b) => a - b)).toEqual(
         Array.from({ length: 30 }, (_, index) => index + 3)
       )
@@ -83,10 +85,12 @@ onEveryBackend(Database, { memory, sql }, (open) => {
         yield* stock("two-table").fill(keys("unused", 7))
         const claim = yield* stock("none").claim(3)
         yield* stock("none").record({ ...claim, sequence: 1 }, keys("recorded", 8))
-        yield* mark.move(0)
+        const { timeline } = yield* mark.identity
+        yield* mark.move({ floor: 0, timeline })
 
         const witnessed = {
           mark: 40,
+          timeline,
           watermarks: [
             { length: 7, range: 0, next: 250 },
             { length: 7, range: 1, next: 90 },
@@ -119,9 +123,10 @@ onEveryBackend(Database, { memory, sql }, (open) => {
       const { mark, ranges, stock } = yield* yield* open
       yield* ranges.advance({ length: 7, range: 0 }, { count: 100, size })
       yield* stock("none").add(keys("free", 5))
-      yield* mark.move(0)
+      const { timeline } = yield* mark.identity
+      yield* mark.move({ floor: 0, timeline })
       expect(
-        yield* mark.recover({ mark: 1, watermarks: [{ length: 7, range: 0, next: 500 }] })
+        yield* mark.recover({ mark: 1, timeline, watermarks: [{ length: 7, range: 0, next: 500 }] })
       ).toBeUndefined()
       expect(yield* mark.look).toMatchObject({ mark: 1, lineage: 0 })
       expect(yield* mark.regressions).toEqual([])
@@ -130,11 +135,24 @@ onEveryBackend(Database, { memory, sql }, (open) => {
     })
   )
 
+  it.scopedLive("is left alone where the server is of another promotion than is expected", () =>
+    Effect.gen(function* () {
+      const { mark } = yield* yield* open
+      const { timeline } = yield* mark.identity
+      expect(yield* mark.move({ floor: 0, timeline: timeline + 1 })).toBeUndefined()
+      expect(yield* mark.recover({ mark: 9, timeline: timeline + 1, watermarks: [] })).toBeUndefined()
+      expect(yield* mark.look).toMatchObject({ mark: 0, lineage: 0, timeline })
+    })
+  )
+
   it.scopedLive("is recovered once by many who notice at once, and keys put in then are taken once", () =>
     Effect.gen(function* () {
       const client = yield* open
       const databases = [yield* client, yield* client, yield* client]
-      const found = yield* atOnce(databases.map(({ mark }) => mark.recover({ mark: 9, watermarks: [] })))
+      const { timeline } = yield* databases[0]!.mark.identity
+      const found = yield* atOnce(
+        databases.map(({ mark }) => mark.recover({ mark: 9, timeline, watermarks: [] }))
+      )
       expect(found.filter((each) => each !== undefined)).toHaveLength(1)
       const [{ mark, stock }] = databases as [Database["Type"]]
       expect(yield* mark.look).toMatchObject({ mark: 10, lineage: 10 })
@@ -149,7 +167,9 @@ onEveryBackend(Database, { memory, sql }, (open) => {
   it.scopedLive("tells the newest regressions first", () =>
     Effect.gen(function* () {
       const { mark } = yield* yield* open
-      for (let turn = 1; turn <= 12; turn++) yield* mark.recover({ mark: turn * 100, watermarks: [] })
+      const { timeline } = yield* mark.identity
+      for (let turn = 1; turn <= 12; turn++)
+        yield* mark.recover({ mark: turn * 100, timeline, watermarks: [] })
       const told = yield* mark.regressions
       expect(told.map(({ witnessed }) => witnessed)).toEqual([
         1_200, 1_100, 1_000, 900, 800, 700, 600, 500, 400, 300

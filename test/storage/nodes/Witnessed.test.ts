@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Logger, TestClock } from "effect"
+import { Effect, Either, Logger, TestClock } from "effect"
 import { describe } from "vitest"
 import * as Metered from "../../../src/telemetry/Metered.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
@@ -105,6 +105,79 @@ describe("a database with a witness", () => {
     })
   )
 
+  describe("while a former primary lives on beside a promoted standby, which lags", () => {
+    /** A process over whatever server it gets; `use` is done once, at a moment of its way. */
+    const over = (
+      witness: typeof Witness.Service,
+      server: () => ForgetfulDatabase,
+      moment: "read" | "move" | "raise" | "raised",
+      use: Effect.Effect<void>
+    ) => {
+      const at = (place: typeof moment) => (place === moment ? use : Effect.void)
+      const first = server()
+      return Witnessed.make({
+        witness: {
+          ...witness,
+          read: Effect.zipRight(at("read"), witness.read),
+          raise: (seen) => Effect.zipRight(at("raise"), Effect.zipLeft(witness.raise(seen), at("raised")))
+        },
+        mark: {
+          ...first.mark,
+          look: Effect.suspend(() => server().mark.look),
+          move: (least) =>
+            Effect.zipRight(
+              at("move"),
+              Effect.suspend(() => server().mark.move(least))
+            ),
+          recover: (witnessed) => Effect.suspend(() => server().mark.recover(witnessed))
+        },
+        ranges: {
+          ...KeyRangeStoreMemory.makeOver(first.tables.slots),
+          advance: (slot, options) =>
+            Effect.suspend(() => KeyRangeStoreMemory.makeOver(server().tables.slots).advance(slot, options))
+        },
+        stock: KeyStockMemory.makeOver(first.tables)
+      })
+    }
+
+    for (const outer of ["the former one's", "the promoted one's"]) {
+      it.effect.each(["read", "move", "raise", "raised"] as const)(
+        `hands out no number twice, whoever comes in between (${outer} %s)`,
+        (moment) =>
+          Effect.gen(function* () {
+            const { database, witness } = yield* deployment
+            let server = database
+            let meanwhile: Effect.Effect<void> = Effect.void
+            const use = Effect.suspend(() => meanwhile)
+            const isFormer = outer === "the former one's"
+            const late = yield* over(witness, () => database, moment, isFormer ? use : Effect.void)
+            const other = yield* over(witness, () => server, moment, isFormer ? Effect.void : use)
+            const given: Array<number> = []
+            const give = (process: typeof late) =>
+              Effect.map(Effect.either(advance(process)), (answer) => {
+                if (Either.isRight(answer)) given.push(answer.right.first)
+              })
+            yield* Effect.all([give(late), give(other)])
+            expect(given).toEqual([0, 10])
+            const standby = database.standby()
+            let uses = 0
+            meanwhile = Effect.suspend(() => {
+              uses++
+              meanwhile = Effect.void
+              server = standby
+              return give(isFormer ? other : late)
+            })
+            if (!isFormer) server = standby
+            yield* give(isFormer ? late : other)
+            expect(uses).toBe(1)
+            expect(given.length).toBeGreaterThanOrEqual(3)
+            yield* give(other)
+            expect(new Set(given).size).toBe(given.length)
+          }).pipe(Effect.provide(listening))
+      )
+    }
+  })
+
   it.effect("hands out nothing that was asked of the state that it has been recovered from", () =>
     Effect.gen(function* () {
       const { database, one, other, witness } = yield* deployment
@@ -194,7 +267,7 @@ describe("a database with a witness", () => {
       const { mark } = database
       const process = yield* Witnessed.make({
         witness: Witness.of({ ...witness, raise: (seen) => losing(witness.raise(seen)) }),
-        mark: { ...mark, move: (floor) => losing(mark.move(floor)) },
+        mark: { ...mark, move: (least) => losing(mark.move(least)) },
         ranges: KeyRangeStoreMemory.makeOver(database.tables.slots),
         stock: KeyStockMemory.makeOver(database.tables)
       })
