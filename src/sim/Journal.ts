@@ -82,9 +82,9 @@ export type StoreEntry =
       readonly keys: ReadonlyArray<string>
       readonly took_us: number
     }
-  /** A create of keys that a process had been handed failed, and certainly did not bind them (`refused`), or may have (`unsure`); or a return of them failed (`unreceived`); or it asked in vain whether they are bound. */
+  /** A create of keys that a process had been handed failed, and certainly did not bind them (`refused`), or may have (`unsure`); or a return of them failed (`unreceived`). */
   | {
-      readonly tag: "refused" | "unsure" | "unreceived" | "unconfirmed"
+      readonly tag: "refused" | "unsure" | "unreceived"
       readonly by: string
       readonly keys: ReadonlyArray<string>
     }

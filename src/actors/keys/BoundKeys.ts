@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** Keys by their lanes, without the lanes that have none. One question about keys of several databases fails where one of these does not answer; the questions of their lanes do so each by itself. */
-export const byLane = (
+const byLane = (
   { laneOf, lanes }: Pick<LinkPlacesService, "laneOf" | "lanes">,
   keys: ReadonlyArray<string>
 ): ReadonlyArray<ReadonlyArray<string>> => {

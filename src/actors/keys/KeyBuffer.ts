@@ -14,13 +14,12 @@ import * as KeyMetrics from "./KeyMetrics.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { type Leased, PoolShard } from "./PoolShard.ts"
 import { orElsewhere, orUnavailable, Unavailable } from "../Unavailable.ts"
-import * as UnconfirmedKeys from "./UnconfirmedKeys.ts"
 
 /**
  * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
  *
  * Laws: a leased key is taken at most once, unless it was put back; at most `capacity` keys are held, which bounds what a kill of
- * the node can lose beside the keys of creates that are under way or have just failed, and those that `KeyChoice` has put aside; a graceful shutdown returns the keys that are left to their pool,
+ * the node can lose beside the keys of creates that are under way, and those that `KeyChoice` has put aside; a graceful shutdown returns the keys that are left to their pool,
  * where that answers within two seconds.
  */
 export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
@@ -34,10 +33,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the keys that it took.
      */
     readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Puts back keys that no create was asked to bind. Once the buffer closes, they go to their pool. */
+    /** Puts back keys that certainly no create has bound, or will. Those for which there is no room, and all once the buffer closes, go to their pool. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Puts back keys of creates that failed without being applied, some seconds later, or at once when the buffer closes, and only where the store says that they are not bound. */
-    readonly putBackUnbound: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /**
      * Drops the held keys that are bound already. A pool that forgot what it handed out hands it out again in the same order, so one
      * key that turns out to be bound is followed by others. Once the buffer closes, nothing is dropped.
@@ -192,13 +189,22 @@ export const make = (
 
     const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
 
-    /** What comes once the buffer closes goes to the pool at once: the ring may have been emptied already. */
+    const returning = yield* Effect.makeSemaphore(1)
+    const spare: Array<PackedKeys> = []
+    /** A database that fails refuses thousands of creates at once: their keys share a few returns, since what comes while one is under way goes with the next one. */
+    const returnSpare = Effect.uninterruptible(
+      returning.withPermits(1)(Effect.suspend(() => giveBack(lastShard, concat(...spare.splice(0)))))
+    )
+
+    /** What comes once the buffer closes goes to the pool: the ring may have been emptied already. */
     const putBack = (keys: ReadonlyArray<string>) =>
       Effect.suspend(() => {
         const packed = fromStrings(keys)
-        return giveBack(lastShard, closed ? packed : ring.add(packed))
+        const rest = closed ? packed : ring.add(packed)
+        if (count(rest) === 0) return Effect.void
+        spare.push(rest)
+        return returnSpare
       })
-    const unsure = yield* Scope.extend(UnconfirmedKeys.make(store, putBack), leasing)
 
     const withoutBound = Effect.fnUntraced(function* (held: ReadonlyArray<string>) {
       const { taken } = yield* BoundKeys.ask(store, places, held)
@@ -248,8 +254,8 @@ export const make = (
       yield* refill.rest
       yield* rest
       yield* Scope.close(dropping, Exit.void)
-      const unbound = yield* unsure.close
-      yield* giveBack(lastShard, concat(ring.drain(), fromStrings(unbound)))
+      spare.push(ring.drain())
+      yield* returnSpare
       yield* Scope.close(leasing, Exit.void)
     })
     yield* Effect.addFinalizer(() => close)
@@ -258,7 +264,6 @@ export const make = (
       takeNow,
       takeMany,
       putBack,
-      putBackUnbound: unsure.add,
       dropBound: Effect.suspend(() => (closed ? Effect.void : drop.join)),
       withoutBound,
       level: Effect.sync(() => ring.size),

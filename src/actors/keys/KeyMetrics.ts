@@ -49,8 +49,7 @@ export const returned = Metered.counter(
 )
 
 /**
- * Keys that a node gave up: `return-failed`, the pool shard did not answer when they were returned; `unsure`, the store did not say whether
- * they are bound; `unknown-outcome`, a create whose outcome is unknown may have bound it; `not-open`, too many were put aside whose database does not answer; `not-carried`, they left a database of
+ * Keys that a node gave up: `return-failed`, the pool shard did not answer when they were returned; `unknown-outcome`, a create whose outcome is unknown may have bound it; `not-open`, too many were put aside whose database does not answer; `not-carried`, they left a database of
  * links and did not reach the stock. Some of them are bound, or in a pool: the ledger
  * knows how many are lost.
  */
@@ -58,7 +57,7 @@ export const lost = Metered.countersBy(
   "linkmint_keys_given_up_total",
   "Keys that a node gave up, and that may be lost",
   "cause",
-  ["return-failed", "unsure", "unknown-outcome", "not-open", "not-carried"]
+  ["return-failed", "unknown-outcome", "not-open", "not-carried"]
 )
 
 /**

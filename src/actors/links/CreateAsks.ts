@@ -12,10 +12,7 @@ export type Outcome<E> = Exit.Exit<CreateOutcome, E | Unavailable>
 /** Asks for links to be bound, each alone; gives the effect that waits for what became of each. */
 export type Ask<E> = (links: ReadonlyArray<Link>) => Effect.Effect<Effect.Effect<ReadonlyArray<Outcome<E>>>>
 
-/**
- * What becomes of links of which is known that they were not bound, whether or not anyone still waits for them. An earlier try of the same
- * create may have bound them all the same.
- */
+/** Called with links that certainly were not bound, and will not be, whether or not anyone still waits for them: their keys can be used again. Those with an alias may have been bound by an earlier try. */
 export type OnRefused = (links: ReadonlyArray<Link>) => Effect.Effect<void>
 
 const isKnownUnbound = (outcome: BindOutcome): boolean =>

@@ -47,13 +47,6 @@ export class AsideKeys {
             Effect.sync(() => back(keys)),
             buffer.putBack(keys)
           )
-        ),
-      putBackUnbound: (keys) =>
-        Effect.suspend(() =>
-          Effect.zipRight(
-            Effect.sync(() => back(keys)),
-            buffer.putBackUnbound(keys)
-          )
         )
     }
   }

@@ -52,15 +52,11 @@ export const makeTrail = (journal: Journal) => {
     copies.set(key, known)
     return known
   }
-  const note = (
-    tag: "refused" | "unsure" | "unreceived" | "unconfirmed",
-    by: string,
-    all: ReadonlyArray<string>
-  ) => {
+  const note = (tag: "refused" | "unsure" | "unreceived", by: string, all: ReadonlyArray<string>) => {
     const keys = all.filter((key) => holders.get(key) === by)
     if (keys.length === 0) return
-    // What it does not know it never learns: a key with an unknown outcome is not used again. It may ask once more whether a key is bound.
-    if (tag === "unsure" || tag === "unreceived") keys.forEach((key) => holders.delete(key))
+    // What it does not know it never learns: a key with an unknown outcome is not used again.
+    if (tag !== "refused") keys.forEach((key) => holders.delete(key))
     journal.add({ tag, by, keys })
   }
   const created = (by: string, links: ReadonlyArray<Link>, ending: Ending): void => {
@@ -127,20 +123,14 @@ export const makeTrail = (journal: Journal) => {
     lost: ({ id: by }: VirtualProcess, tag: string, payload: unknown, interrupted_us: number | undefined) => {
       if (tag === "Return") journal.add({ tag: "unreturned", by, keys: packedOf(payload), interrupted_us })
     },
-    /** The ports by which a process binds its links, and asks about their keys. */
+    /** The ports by which a process binds its links. */
     over: <A>({ id: by }: VirtualProcess, ports: Context.Context<A | LinkStore | GuardedCreates>) => {
       const links = Context.get(ports, LinkStore)
       const guarded = Context.get(ports, GuardedCreates)
       const noted = Context.add(ports, LinkStore, {
         ...links,
         insertMany: (batch) =>
-          Effect.onExit(links.insertMany(batch), (exit) => Effect.sync(() => created(by, batch, exit))),
-        takenAmong: (keys) =>
-          Effect.onExit(links.takenAmong(keys), (exit) =>
-            Effect.sync(() => {
-              if (!isSuccess(exit)) note("unconfirmed", by, keys)
-            })
-          )
+          Effect.onExit(links.insertMany(batch), (exit) => Effect.sync(() => created(by, batch, exit)))
       } satisfies typeof LinkStore.Service)
       return Context.add(noted, GuardedCreates, {
         ...guarded,

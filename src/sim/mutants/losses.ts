@@ -81,17 +81,10 @@ export const losses: ReadonlyArray<Mutant> = [
   },
   {
     name: "put-back-dropped",
-    text: "Keys that a create passed over are not put back into the buffer.",
+    text: "Keys that a create passed over, or did not bind, are not put back into the buffer.",
     promise: "C6",
     checker: "ledger",
     make: () => ({ buffer: (buffer) => ({ ...buffer, putBack: () => Effect.void }) })
-  },
-  {
-    name: "refused-keys-dropped",
-    text: "Keys of creates that were refused are given up.",
-    promise: "C6",
-    checker: "ledger",
-    make: () => ({ buffer: (buffer) => ({ ...buffer, putBackUnbound: () => Effect.void }) })
   },
   {
     name: "refills-dropped",

@@ -337,25 +337,8 @@ export const pools: ReadonlyArray<Mutant> = [
       buffer: (buffer) => ({
         ...takenByEffect(buffer),
         putBack: () => Effect.void,
-        putBackUnbound: () => Effect.void,
         takeMany: (count) => Effect.zipRight(buffer.takeMany(count), buffer.takeMany(count))
       })
-    })
-  },
-  {
-    name: "failed-keys-unasked",
-    text: "Keys of creates that failed are put back without asking whether they are bound.",
-    promise: "C1",
-    checker: "key ways",
-    options: withFaults(
-      {
-        databaseCalls: { refused: 0.2, lost: 0, ignored: 0 },
-        messages: { dropped: 0.1, repeated: 0.3, delayed: 0, delay_ms: 0 }
-      },
-      { bursts: 0.2 }
-    ),
-    make: () => ({
-      buffer: (buffer) => ({ ...buffer, putBackUnbound: buffer.putBack })
     })
   },
   {

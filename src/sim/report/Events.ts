@@ -58,8 +58,6 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `knows that ${count(entry.keys)} were not bound: ${named(entry.keys)}`
     case "reused":
       return `used ${entry.key} again, of which it does not know whether it was bound`
-    case "unconfirmed":
-      return `asked in vain whether ${count(entry.keys)} are bound: ${named(entry.keys)}`
     case "unreturned":
       return `could not return ${count(entry.keys)}: ${named(entry.keys)}`
     case "unreceived":

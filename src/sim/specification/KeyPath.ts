@@ -18,8 +18,8 @@ export const rules = {
   "a record is closed after its push": true,
   "a new owner finishes open records": true,
   "a finished record leaves out bound keys": true,
-  "the key of a failed create is asked for": true,
-  "the key of a failed create is asked for late": true,
+  "the key of a create that was refused goes back": true,
+  "the key of a create with an unknown outcome is not used again": true,
   "the mark moves before keys are used": true,
   "a mark behind its witness is noticed": true,
   "a recovery raises the watermark": true,
@@ -57,12 +57,11 @@ export interface Node {
   /** Of its next batch. */
   readonly sequence: number
   readonly step: Step
-  /** Keys that it holds; and keys of creates that failed, as it was told. */
+  /** Keys that it holds. */
   readonly buffer: ReadonlyArray<Key>
-  readonly unsure: ReadonlyArray<Key>
 }
 
-/** A message that was delivered, or failed, and is delivered once more. */
+/** A create whose node has no answer, and that may still be done; and a return that is delivered once more. */
 export type Copy =
   | { readonly kind: "create"; readonly key: Key; readonly create: number }
   | { readonly kind: "return"; readonly key: Key; readonly id: string }
@@ -117,8 +116,7 @@ const fresh = ({ lineage, timeline }: Database): Node => ({
   seen: 0,
   sequence: 0,
   step: { at: "idle" },
-  buffer: [],
-  unsure: []
+  buffer: []
 })
 
 /** Where everything begins. */
@@ -185,23 +183,25 @@ const unpushedOf = (state: State, key: Key): number => {
   return new Set(ids).size
 }
 
-/** In how many places a key is from which a create may get it. A record's key is in the pool if the pool knows the batch; nobody uses a database that is behind. */
+/** Whether a create of a key is under way that nobody waits for. */
+const isBeingBound = ({ copies }: State, key: Key): boolean =>
+  copies.some((copy) => copy.kind === "create" && copy.key === key)
+
+/** In how many places a key is from which a create may get it, or has it. A record's key is in the pool if the pool knows the batch; nobody uses a database that is behind. */
 export const placesOf = (state: State, key: Key): number => {
   const { copies, database, nodes, pool } = state
   const bound = database.rows[key] === null ? 0 : 1
   const held = nodes.reduce(
-    (sum, { buffer, step, unsure }) =>
-      sum +
-      countOf(buffer, key) +
-      (step.at === "minted" && step.key === key ? 1 : 0) +
-      (bound === 0 ? countOf(unsure, key) : 0),
+    (sum, { buffer, step }) =>
+      sum + countOf(buffer, key) + (step.at === "minted" && step.key === key ? 1 : 0),
     0
   )
   const stored = isBehind(state) ? 0 : (key >= database.next ? 1 : 0) + countOf(database.stock, key)
   const returning = copies.filter(
     (copy) => copy.kind === "return" && copy.key === key && !pool.known.includes(copy.id)
   ).length
-  return bound + held + stored + unpushedOf(state, key) + returning + countOf(pool.keys, key)
+  const isUnderWay = bound === 0 && isBeingBound(state, key) ? 1 : 0
+  return bound + held + stored + unpushedOf(state, key) + returning + isUnderWay + countOf(pool.keys, key)
 }
 
 /** Whether a key is anywhere at all: then it is not lost. */
@@ -210,8 +210,7 @@ const isSomewhere = (state: State, key: Key): boolean =>
   (isBehind(state) && key >= state.witness.next) ||
   state.database.rows[key] !== null ||
   state.database.stock.includes(key) ||
-  state.nodes.some((node) => handOf(node).includes(key) || node.unsure.includes(key)) ||
-  state.copies.some((copy) => copy.kind === "create" && copy.key === key)
+  state.nodes.some((node) => handOf(node).includes(key))
 
 const keysOf = ({ database }: State) => database.rows.map((_, key) => key)
 
@@ -452,7 +451,7 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
 
   /** What a node can do with the keys that it holds. */
   const node = (state: State, index: number): ReadonlyArray<Action> => {
-    const { buffer, unsure } = state.nodes[index]!
+    const { buffer } = state.nodes[index]!
     const name = (text: string) => `node ${index} ${text}`
     const all: Array<Action> = []
     const can = (text: string, next: State) => all.push({ name: name(text), isFault: false, next })
@@ -470,10 +469,13 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
       const create = state.creates[key]! + 1
       const created = { ...without_, creates: state.creates.with(key, create) }
       can(`binds key ${key}`, bound(created, key, create, true))
+      can(`is refused key ${key}`, rules["the key of a create that was refused goes back"] ? state : without_)
+      // Its statement may be under way for some time.
+      const isLeft = rules["the key of a create with an unknown outcome is not used again"]
       fault(
-        `fails to bind key ${key}, whose create comes again`,
+        `does not hear whether key ${key} is bound`,
         withNode({ ...created, copies: [...state.copies, { kind: "create", key, create }] }, index, {
-          unsure: added(unsure, [key])
+          buffer: isLeft ? without(buffer, [key]) : buffer
         })
       )
       const id = `return ${state.faults}`
@@ -487,18 +489,8 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
         copies: [...state.copies, { kind: "return", key, id }]
       })
     }
-    for (const key of unsure) {
-      const isUnderWay = state.copies.some((copy) => copy.kind === "create" && copy.key === key)
-      if (isUnderWay && rules["the key of a failed create is asked for late"]) continue
-      const isFree = state.database.rows[key] === null || !rules["the key of a failed create is asked for"]
-      const back = isFree ? added(buffer, [key]) : buffer
-      can(
-        `asks whether key ${key} is bound`,
-        withNode(state, index, { buffer: back, unsure: without(unsure, [key]) })
-      )
-    }
     const own = state.nodes[index]!
-    const lost = [...handOf(own), ...unrecordedOf(state, own), ...buffer, ...unsure]
+    const lost = [...handOf(own), ...unrecordedOf(state, own), ...buffer]
     fault("is killed", {
       ...state,
       nodes: state.nodes.with(index, fresh(state.database)),
@@ -511,7 +503,7 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
     return all
   }
 
-  /** What happens to links, by clients and by the sweep, and to messages that come again. */
+  /** What happens to links, by clients and by the sweep, to creates that nobody waits for, and to returns that come again. */
   const links = (state: State): ReadonlyArray<Action> => {
     const all: Array<Action> = []
     const can = (name: string, next: State) => all.push({ name, isFault: false, next })
@@ -520,11 +512,8 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
       const row = state.database.rows[key]!
       const ended = database.end(state.database, key)
       if (ended !== undefined) can(`the link of key ${key} ends`, { ...state, database: ended })
-      // The quarantine outlasts every message, and the time in which a node asks for the keys of failed creates.
-      const isUnderWay =
-        state.copies.some((copy) => copy.kind === "create" && copy.key === key) ||
-        state.nodes.some(({ unsure }) => unsure.includes(key))
-      const rested = isUnderWay ? undefined : database.rest(state.database, key)
+      // The quarantine outlasts every statement.
+      const rested = isBeingBound(state, key) ? undefined : database.rest(state.database, key)
       if (rested !== undefined) can(`the quarantine of key ${key} ends`, { ...state, database: rested })
       const freed = database.recycle(state.database, key, isUsable)
       if (freed === undefined) continue
@@ -542,13 +531,16 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
     state.copies.forEach((copy, index) => {
       const gone = { ...state, copies: state.copies.toSpliced(index, 1) }
       const { key } = copy
-      can(
-        `the ${copy.kind} of key ${key} comes again`,
-        copy.kind === "create"
-          ? bound(gone, key, copy.create, false)
-          : { ...gone, pool: pool.giveBack(state.pool, copy.id, [key]) }
-      )
-      if (copy.kind === "create") can(`the create of key ${key} does not come again`, gone)
+      if (copy.kind === "return") {
+        can(`the return of key ${key} comes again`, {
+          ...gone,
+          pool: pool.giveBack(state.pool, copy.id, [key])
+        })
+        return
+      }
+      can(`the create of key ${key} is done late`, bound(gone, key, copy.create, false))
+      const lost = state.database.rows[key] === null ? added(state.lost, [key]) : state.lost
+      can(`the create of key ${key} is never done`, { ...gone, lost })
     })
     return all
   }
@@ -637,9 +629,7 @@ const isRead = ({ nodes }: State, key: Key): boolean =>
 export const isSettled = (state: State): boolean =>
   !isBehind(state) &&
   state.copies.length === 0 &&
-  state.nodes.every(
-    ({ step, unsure }) => (step.at === "idle" || step.at === "serves") && unsure.length === 0
-  ) &&
+  state.nodes.every(({ step }) => step.at === "idle" || step.at === "serves") &&
   keysOf(state).every(
     (key) => !isUnpushed(state, key) && (isSomewhere(state, key) || state.lost.includes(key))
   )

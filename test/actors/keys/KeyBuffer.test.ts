@@ -339,58 +339,66 @@ describe("a key buffer", () => {
     })
   )
 
-  /** Ten seconds, in which keys of creates that failed are asked about. */
-  const asked = Effect.repeatN(Effect.zipRight(TestClock.adjust("1 seconds"), others), 9)
-
-  it.scoped("puts keys of creates that failed back after some seconds, those that are not bound", () =>
+  it.scoped("has keys back at once that are put back, behind all others, and asks nobody about them", () =>
     Effect.gen(function* () {
-      const stores = yield* freshStores()
-      const node = yield* startNode(stores, { capacity: 100, high: 200 })
+      const node = yield* startNode(yield* freshStores(), { capacity: 100, high: 200 })
       const keys = yield* take(node, 6)
-      yield* stores.links.insertMany([rowOf(keys[2]!)])
       node.faults.set(always("refuse", "LinkStore.takenAmong"))
-      yield* node.buffer.putBackUnbound(keys)
-      yield* TestClock.adjust("5 seconds")
-      yield* others
-      expect(yield* node.buffer.level).toBe(94)
-      yield* asked
-      expect(yield* node.buffer.level).toBe(94)
-      node.faults.set()
-      yield* asked
-      expect(yield* node.buffer.level).toBe(99)
-      expect((yield* take(node, 99)).slice(94)).toEqual(keys.toSpliced(2, 1))
+      yield* node.buffer.putBack(keys)
+      expect(yield* node.buffer.level).toBe(100)
+      expect((yield* take(node, 100)).slice(94)).toEqual(keys)
     })
   )
 
-  it.scoped.each(["pass", "refuse", "hang"] as const)(
-    "asks about keys of creates that failed when it stops, and gives none back that may be bound (%s)",
-    (verdict) =>
-      Effect.gen(function* () {
-        const stores = yield* freshStores()
-        const node = yield* startNode(stores)
-        const keys = yield* take(node, 3)
-        yield* stores.links.insertMany([rowOf(keys[2]!)])
-        yield* node.buffer.putBackUnbound(keys)
-        node.faults.set(always(verdict, "LinkStore.takenAmong"))
-        yield* node.stop
-        const back = toStrings(yield* stores.pool.lease(0, 1_000)).filter((key) => keys.includes(key))
-        expect(back.toSorted()).toEqual(verdict === "pass" ? keys.slice(0, 2).toSorted() : [])
+  it.scoped("returns keys together that it has no room for, and waits for them when it stops", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores, { capacity: 8, high: 400 })
+      const keys = yield* take(node, 100)
+      yield* others
+      let returns = 0
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(({ operation }) => {
+        if (operation !== "KeyPool.giveBack") return "pass"
+        returns++
+        return latch.await
       })
+      for (const key of keys) yield* Effect.forkDaemon(node.buffer.putBack([key]))
+      yield* others
+      expect(returns).toBe(1)
+      const stopping = yield* Effect.fork(node.stop)
+      yield* others
+      yield* latch.open
+      yield* Fiber.join(stopping)
+      expect(returns).toBe(2)
+      expect(yield* stores.pool.level(0)).toBe(yield* minted(stores))
+    })
   )
 
   it.scoped("drops nothing once it stops, and gives everything back", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()
       const node = yield* startNode(stores)
-      yield* node.buffer.putBackUnbound(yield* take(node, 3))
+      const first = yield* take(node, 4)
+      yield* others
+      // A lease is under way when it stops, so it waits; meanwhile a create finds that its key is bound.
+      const latch = yield* Effect.makeLatch()
       let asked = 0
       node.faults.set(({ operation }) => {
-        if (operation !== "LinkStore.takenAmong") return "pass"
-        // The stop has asked about keys of creates that failed when a create finds that its key is bound.
-        return ++asked === 1 ? Effect.zipRight(Effect.forkDaemon(node.buffer.dropBound), others) : "hang"
+        if (operation === "LinkStore.takenAmong") asked++
+        return operation === "KeyPool.lease" ? latch.await : "pass"
       })
-      yield* node.stop
-      expect(asked).toBe(1)
+      const last = yield* takeOne(node)
+      yield* others
+      yield* node.buffer.putBack([...first, last])
+      const stopping = yield* Effect.fork(node.stop)
+      yield* others
+      yield* Effect.forkDaemon(node.buffer.dropBound)
+      yield* others
+      expect(stopping.unsafePoll()).toBeNull()
+      yield* latch.open
+      yield* Fiber.join(stopping)
+      expect(asked).toBe(0)
       expect(yield* stores.pool.level(0)).toBe(yield* minted(stores))
     })
   )
@@ -417,7 +425,7 @@ describe("a key buffer", () => {
       })
   )
 
-  /** A buffer whose node lives on when it is closed: keys that were taken out of it, and a store in which the last of them is bound. */
+  /** A buffer whose node lives on when it is closed, and keys that were taken out of it. */
   const closedBuffer = Effect.gen(function* () {
     const stores = yield* freshStores()
     const node = yield* startNode(stores)
@@ -428,7 +436,6 @@ describe("a key buffer", () => {
       Scope.extend(scope)
     )
     const keys = yield* buffer.takeMany(3)
-    yield* stores.links.insertMany([rowOf(keys[2]!)])
     yield* Scope.close(scope, Exit.void)
     const counters = Object.values(KeyMetrics.lost)
     const given = () => counters.reduce((sum, counter) => sum + Metered.read(counter).count, 0)
@@ -452,22 +459,11 @@ describe("a key buffer", () => {
     })
   )
 
-  it.scoped("gives keys of creates to the pool that fail when it has closed, those that are not bound", () =>
-    Effect.gen(function* () {
-      const { back, buffer, keys, lost } = yield* closedBuffer
-      yield* buffer.putBackUnbound(keys)
-      expect([yield* back, lost()]).toEqual([keys.slice(0, 2), 0])
-    })
-  )
-
-  it.scoped.each([
-    ["putBack", "KeyPool.giveBack"],
-    ["putBackUnbound", "LinkStore.takenAmong"]
-  ] as const)("counts keys as given up that cannot be returned when it has closed (%s)", ([name, asked]) =>
+  it.scoped("counts keys as given up that cannot be returned when it has closed", () =>
     Effect.gen(function* () {
       const { back, buffer, keys, lost, node } = yield* closedBuffer
-      node.faults.set(always("hang", asked))
-      yield* joinInTime(yield* Effect.fork(buffer[name](keys)))
+      node.faults.set(always("hang", "KeyPool.giveBack"))
+      yield* joinInTime(yield* Effect.fork(buffer.putBack(keys)))
       expect(lost()).toBe(3)
       node.faults.set()
       expect(yield* back).toEqual([])

@@ -8,7 +8,6 @@ import type { Unavailable } from "../../../src/actors/Unavailable.ts"
 import * as Metered from "../../../src/telemetry/Metered.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
-import { StorageError } from "../../../src/storage/StorageError.ts"
 import { StepScheduler } from "../../support/StepScheduler.ts"
 import { all, always } from "../../support/ActorFaults.ts"
 import {
@@ -174,23 +173,19 @@ describe.each(ways)("creating a link by $way", ({ create }) => {
   )
 })
 
-describe.each(ways)("a create by $way whose message came twice", ({ create }) => {
-  it.scoped("does not give its key away, when it was applied the first time and failed the second", () =>
+describe.each(ways)("the key of a create by $way", ({ create }) => {
+  it.scoped("is in the buffer again as soon as the store has refused the link", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()
-      const failed = new StorageError({ operation: "LinkStore.insertMany", applied: "no", reason: "refused" })
-      const insertMany = (links: ReadonlyArray<Link>) =>
-        Effect.zipRight(stores.links.insertMany(links), failed)
-      const node = yield* startNode({ ...stores, links: { ...stores.links, insertMany } })
+      const node = yield* startNode(stores)
+      node.faults.set(always("refuse", "LinkStore.insertMany", "LinkStore.takenAmong"))
+      const level = yield* node.buffer.held
       expect(yield* Effect.flip(create(node))).toMatchObject({ applied: "no" })
-      const [bound] = firstKeys(1)
-      expect(yield* stores.links.takenAmong([bound!])).toEqual(new Set([bound]))
-      for (let second = 0; second < 11; second++) {
-        yield* TestClock.adjust("1 seconds")
-        yield* others
-      }
-      yield* node.stop
-      expect(yield* drain(stores)).not.toContain(bound)
+      expect(yield* node.buffer.level).toBe(level)
+      node.faults.set()
+      const made = yield* Effect.replicateEffect(create(node), level)
+      expect(made.map(({ key }) => key)).toContain(firstKeys(1)[0])
+      yield* expectNoneLost(stores, node)
     })
   )
 })

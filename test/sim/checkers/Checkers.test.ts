@@ -873,39 +873,37 @@ describe("the checkers", () => {
     expect([lost("unsure"), lost("unreceived")]).toEqual([0, 1])
   })
 
-  it("find nothing in a key about which a node asked in vain as it shut down, and something where it had time to ask again", () => {
-    const keysLost = (asked_us: number) => {
-      const asked = { tag: "unconfirmed", at_us: asked_us, by, keys: ["k"] } as const
-      const journal = [...way(["k"]), handed, asked, ended(20, 0)]
-      return Ledger.check(evidence({ journal, end_us: 60 * s_us })).map(({ text }) => text)
-    }
-    expect(keysLost(19 * s_us)).toEqual([])
-    expect(keysLost(9 * s_us)).toEqual(["1 keys were lost by nodes, and 0 may be"])
-  })
-
-  it("find nothing in keys of creates that had just failed when their node was killed, as many as they were, and something in older ones", () => {
+  it("find nothing in keys that a node was about to return when it was killed, and something in those that it had time to return", () => {
     const { bufferCapacity } = presets.calm()
     const many = keysOf("k", bufferCapacity + 40)
-    const lost = (tag: "refused" | "unconfirmed", killed_s: number, ...before: Evidence["journal"]) => {
+    const lost = (tag: "refused" | "unreceived", killed_s: number, ...before: Evidence["journal"]) => {
       const left = { tag, at_us: s_us, by, keys: many.slice(bufferCapacity) } as const
       const killed = { tag: "killed", at_us: killed_s * s_us, by } as const
       const journal = [...way(many), { ...handed, keys: many }, ...before, left, killed]
       const pooled = new Set(["other"])
       return Ledger.check(evidence({ journal, end_us: 60 * s_us, pooled })).map(({ text }) => text)
     }
-    expect([lost("refused", 10), lost("unconfirmed", 10)]).toEqual([[], []])
+    expect([lost("refused", 3), lost("unreceived", 3)]).toEqual([[], []])
     const tooMany = [`${many.length} keys were lost by nodes, and ${bufferCapacity} may be`]
-    expect([lost("refused", 20), lost("unconfirmed", 20)]).toEqual([tooMany, tooMany])
-    // It asks about keys only when it knows about those that came before.
-    const inVain = [10, 14].map(
-      (at_s) => ({ tag: "unconfirmed", at_us: at_s * s_us, by, keys: ["other"] }) as const
-    )
-    expect(lost("refused", 20, ...inVain)).toEqual([])
-    expect(lost("refused", 30, ...inVain)).toEqual(tooMany)
-    // Nobody asks about keys while the process is paused.
+    expect([lost("refused", 4), lost("unreceived", 4)]).toEqual([tooMany, tooMany])
+    // Nothing is returned while the process is paused.
     const paused = { tag: "paused", at_us: s_us, by, for_us: 10 * s_us } as const
-    expect(lost("refused", 20, paused)).toEqual([])
-    expect(lost("refused", 30, paused)).toEqual(tooMany)
+    expect(lost("refused", 13, paused)).toEqual([])
+    expect(lost("refused", 14, paused)).toEqual(tooMany)
+  })
+
+  it("find something in the key of a refused create that a node has lost though it lives, or has shut down", () => {
+    const refused = { tag: "refused", at_us: s_us, by, keys: ["k"] } as const
+    const lost = (...after: Evidence["journal"]) => {
+      const journal = [...way(["k"]), handed, refused, ...after]
+      return Ledger.check(evidence({ journal, end_us: 60 * s_us })).map(({ text }) => text)
+    }
+    const byNode = `1 keys were lost by ${by}, which was not killed, and 0 may be`
+    expect(lost()).toContain(byNode)
+    expect(lost(ended(2, 0))).toContain(byNode)
+    // A node keeps keys whose database does not say whether they are bound.
+    const unasked = { tag: "unanswered", at_us: s_us, by, operation: "LinkStore.takenAmong" } as const
+    expect(lost({ ...unasked, interrupted_us: undefined })).toContain(byNode)
   })
 
   it("find nothing in keys that a node could not return, as many as it had, and something in those that it was handed again since", () => {

@@ -15,19 +15,12 @@ export interface Losses {
   readonly pools: number
   /** Leased all together, and not one of them was seen again: the lease's answer was lost, or came to nobody. */
   readonly leases: number
-  /** Leased, and held by a node that was killed, or taken for a create, a return or a question whose outcome is unknown. */
+  /** Leased, and held by a node that was killed, or taken for a create or a return whose outcome is unknown. */
   readonly held: number
 }
 
 /** Tags of the entries that tell which keys a node had. */
-const holding: ReadonlySet<string> = new Set([
-  "handed",
-  "refused",
-  "unsure",
-  "unreceived",
-  "unconfirmed",
-  "unreturned"
-])
+const holding: ReadonlySet<string> = new Set(["handed", "refused", "unsure", "unreceived", "unreturned"])
 
 const isHeld = ({ tag }: JournalEntry) => holding.has(tag)
 
@@ -283,53 +276,8 @@ const isUncertain = ({ end_us, journal }: Evidence) => {
 /** Keys that one create may have taken when its outcome is unknown: one for each of its tries. */
 const keysOfCreateMax = 8
 
-/** How long a node keeps keys of creates that failed before it has asked about them: twice its pause, and what a question may take that is under way meanwhile. */
-const asked_us = 14 * s_us
-
 /** How long before the end of a process its last creates may have begun: a create goes on for some seconds when its client has gone. */
 const lastCreates_us = 8 * s_us
-
-/** How long before its end a process that shuts down may ask for the last time what became of keys. */
-const closing_us = 4 * s_us
-
-/** The keys that were lost because nodes got no answer when they asked whether they are bound: those that still live ask again, and those that shut down give them up. */
-const askedInVain = (evidence: Evidence): number => {
-  const { end_us, journal } = evidence
-  const ended_us = endsOf(journal)
-  let lost = 0
-  for (const [{ at_us, by, tag }, count] of lastSeen(evidence)) {
-    const end = ended_us.get(by)
-    const since_us = end === undefined ? end_us - asked_us : end - closing_us
-    if (tag === "unconfirmed" && at_us > since_us) lost += count
-  }
-  return lost
-}
-
-/** Since when creates may have failed of which a process keeps the keys at a time: it asks about them when it knows about earlier ones, and asks nobody while it is paused. */
-const unaskedSince_us = (journal: Evidence["journal"], process: string, then_us: number): number => {
-  let since_us = then_us - asked_us
-  for (const entry of journal.toReversed()) {
-    if (entry.by !== process || entry.at_us > then_us) continue
-    if (entry.tag === "paused") since_us -= entry.for_us
-    else if (entry.tag === "unconfirmed" && entry.at_us > since_us)
-      since_us = Math.min(since_us, entry.at_us - asked_us)
-  }
-  return since_us
-}
-
-/** The keys of creates that had failed shortly before their node was killed, or about which it had just asked in vain: it keeps them beside its buffer until it knows that they are not bound. */
-const unaskedWhenKilled = (evidence: Evidence): number => {
-  const { journal } = evidence
-  const since_us = new Map(
-    journal.flatMap(({ at_us, by, tag }) =>
-      tag === "killed" ? [[by, unaskedSince_us(journal, by, at_us)] as const] : []
-    )
-  )
-  let lost = 0
-  for (const [{ at_us, by, tag }, count] of lastSeen(evidence))
-    if ((tag === "refused" || tag === "unconfirmed") && at_us > (since_us.get(by) ?? Infinity)) lost += count
-  return lost
-}
 
 /** The keys of creates of which nobody ever learned whether they were bound: they are not used again. A create that goes on with another key may be done in a moment. */
 const neverLearned = (evidence: Evidence): number =>
@@ -348,6 +296,25 @@ const returnedInVain = (evidence: Evidence): number => {
   return lostKeys(evidence).filter(([key]) => inVain.has(key)).length
 }
 
+/** How long keys wait at most that are to be returned, for an earlier return and from one try to the next. */
+const returning_us = 2_100 * ms_us
+
+/** The keys of refused creates that nodes had no room for, and were about to return, when they were killed. No message has them yet. */
+const spareWhenKilled = (evidence: Evidence): number => {
+  const since_us = new Map<string, number>()
+  for (const entry of evidence.journal.toReversed()) {
+    const { at_us, by, tag } = entry
+    if (tag === "killed") since_us.set(by, at_us - returning_us)
+    const since = since_us.get(by)
+    if (tag === "paused" && since !== undefined && at_us + entry.for_us > since)
+      since_us.set(by, since - entry.for_us)
+  }
+  return lostKeys(evidence).filter(
+    ([, { at_us, by, tag }]) =>
+      (tag === "refused" || tag === "unreceived") && at_us > (since_us.get(by) ?? Infinity)
+  ).length
+}
+
 /** The keys that pool shards lost with their data: those that refills had pushed, and those that were returned, which come on top of these in any number. */
 const lostWithData = (evidence: Evidence): { readonly pushed: number; readonly returned: number } => {
   const back = new Set<string>()
@@ -361,8 +328,7 @@ const lostWithData = (evidence: Evidence): { readonly pushed: number; readonly r
 }
 
 /**
- * The keys that each process has lost though it was not killed, and though it knew of each that it was not bound: none, but for those of creates that were under way at its end, those that it
- * is still to ask about, and those about which it got no answer when it shut down.
+ * The keys that each process has lost though it was not killed, and though it knew of each that it was not bound: none, but for those of creates that were under way at its end.
  */
 const lostByTheLiving = (
   evidence: Evidence
@@ -370,12 +336,10 @@ const lostByTheLiving = (
   const { end_us, exchanges, journal } = evidence
   const killed = new Set<string>()
   const ended_us = new Map<string, number>()
-  const unasked = new Set<string>()
   const woken_us = new Map<string, Array<number>>()
   for (const entry of journal) {
     if (entry.tag === "killed") killed.add(entry.by)
     if (entry.tag === "ended") ended_us.set(entry.by, entry.at_us)
-    if (entry.tag === "unanswered" && entry.operation === "LinkStore.takenAmong") unasked.add(entry.by)
     if (entry.tag === "paused" && entry.for_us >= waitMin_us)
       woken_us.set(entry.by, [...(woken_us.get(entry.by) ?? []), entry.at_us + entry.for_us])
   }
@@ -387,8 +351,7 @@ const lostByTheLiving = (
     const { at_us, by, tag } = entry
     if (killed.has(by) || (tag !== "handed" && tag !== "refused") || isTooLate(by, at_us)) continue
     if (isLateLease(entry)) continue
-    const isToBeAsked = ended_us.has(by) ? unasked.has(by) : at_us > unaskedSince_us(journal, by, end_us)
-    if (tag === "handed" || !isToBeAsked) lost.set(by, (lost.get(by) ?? 0) + count)
+    lost.set(by, (lost.get(by) ?? 0) + count)
   }
   const failed = exchanges.filter(isUncertain(evidence))
   /** Creates that may have been under way when a process ended, or the run did. */
@@ -407,8 +370,8 @@ const lostByTheLiving = (
 }
 
 /**
- * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, what is put aside, and the keys of creates that have just failed, for each kill, and a buffer for
- * each lease that was not answered; the keys of each return that failed, and was not made afterwards; the keys of creates whose outcome nobody learned, a key for each try of a create that failed, was slow or met a kill, and those about which a node asked in vain when it shut down; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
+ * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, what is put aside, and the keys that it was about to return, for each kill, and a buffer for
+ * each lease that was not answered; the keys of each return that failed, and was not made afterwards; the keys of creates whose outcome nobody learned, a key for each try of a create that failed, was slow or met a kill; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
  * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; the numbers that were not marked yet when a standby was promoted; what refills push to a pool shard, and what was returned to it, for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
@@ -446,9 +409,8 @@ export const Ledger: Checker = {
         uncertain * keysOfCreateMax +
         forgottenLinks +
         withheld +
-        askedInVain(evidence) +
-        unaskedWhenKilled(evidence) +
         neverLearned(evidence) +
+        spareWhenKilled(evidence) +
         evidence.asideLost,
       "by nodes"
     )
