@@ -9,7 +9,7 @@ import type { Redis } from "ioredis"
 import type { StorageError } from "../src/storage/StorageError.ts"
 import * as RedisClient from "../src/storage/redis/RedisClient.ts"
 import type { RedisUrl } from "../src/storage/redis/RedisUrl.ts"
-import { shardsPerGroup } from "../src/node/ClusterRunner.ts"
+import { shardsPerGroup } from "../src/actors/Shards.ts"
 import { Unavailable } from "../test/support/services/Service.ts"
 import type { Node, Topology } from "./Topology.ts"
 

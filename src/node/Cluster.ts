@@ -3,12 +3,11 @@ import {
   RunnerHealth,
   Runners,
   RunnerStorage,
-  ShardId,
   Sharding,
   ShardingConfig
 } from "@effect/cluster"
 import { Duration, Effect, Layer } from "effect"
-import { shardsPerGroup } from "./ClusterRunner.ts"
+import { owned, shardsPerGroup } from "../actors/Shards.ts"
 import * as LinkReader from "../actors/links/LinkReader.ts"
 import * as LocalOwners from "../actors/links/LocalOwners.ts"
 import { KeyRangeLive } from "../actors/keys/KeyRangeLive.ts"
@@ -22,8 +21,7 @@ import { UrlMappingLive } from "../actors/links/UrlMappingLive.ts"
 const owningAll = Layer.effectDiscard(
   Effect.gen(function* () {
     const sharding = yield* Sharding.Sharding
-    const shards = Array.from({ length: shardsPerGroup }, (_, index) => ShardId.make("default", index + 1))
-    yield* Effect.yieldNow().pipe(Effect.repeat({ until: () => shards.every(sharding.hasShardId) }))
+    yield* Effect.yieldNow().pipe(Effect.repeat({ until: () => owned(sharding).length === shardsPerGroup }))
   })
 )
 

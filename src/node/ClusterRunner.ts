@@ -17,6 +17,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { shardsPerGroup } from "../actors/Shards.ts"
 import * as Metered from "../telemetry/Metered.ts"
 import * as Pulse from "../time/Pulse.ts"
 import * as RunnerProtocol from "./RunnerProtocol.ts"
@@ -51,9 +52,6 @@ const runnersLost = Metered.counter(
   "linkmint_runners_lost_total",
   "Nodes that this one found not to answer, so that their shards go to others"
 )
-
-/** The number of shards that actors are distributed over; the same on every node. */
-export const shardsPerGroup = 64
 
 /** A node that has not renewed its locks for this long has lost them. */
 export const lockExpiry = Duration.seconds(6)

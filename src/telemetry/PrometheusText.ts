@@ -71,8 +71,11 @@ const read = (pair: MetricPair.MetricPair.Untyped): Pick<Family, "samples" | "ty
   }
 }
 
-/** Effect's own histogram of fibers counts in milliseconds, and has 36 buckets. */
-const leftOut: ReadonlySet<string> = new Set(["effect_fiber_lifetimes"])
+/**
+ * Effect's own histogram of fibers counts in milliseconds, and has 36 buckets. Its gauge of shards keeps its value when shards are released, until the next one
+ * is acquired.
+ */
+const leftOut: ReadonlySet<string> = new Set(["effect_fiber_lifetimes", "effect_cluster_shards"])
 
 const nameOf = (name: string, { type }: Pick<Family, "type">) =>
   type === "counter" && !name.endsWith("_total") ? `${name}_total` : name

@@ -4,8 +4,10 @@ import { LinkDatabaseList } from "../../storage/homes/LinkDatabaseList.ts"
 import { VisitDatabaseList } from "../../storage/homes/VisitDatabaseList.ts"
 import { DatabasePresence } from "../../storage/sql/postgres/DatabasePresence.ts"
 import { Context, Duration, Effect, Layer } from "effect"
+import { Sharding } from "@effect/cluster"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { RedirectCache } from "../../actors/links/RedirectCache.ts"
+import * as Shards from "../../actors/Shards.ts"
 import * as ProcessMetrics from "../../telemetry/ProcessMetrics.ts"
 import { TrustedTime } from "../../time/TrustedTime.ts"
 import { encode, type Family, fromEffect, type Sample } from "../../telemetry/PrometheusText.ts"
@@ -30,6 +32,7 @@ export const make = Effect.gen(function* () {
   const keyLevels = yield* KeyLevels.make
   const buffer = yield* KeyBuffer
   const cache = yield* RedirectCache
+  const sharding = yield* Sharding.Sharding
   const time = yield* TrustedTime
   const presence = yield* DatabasePresence
   const databases = yield* LinkDatabaseList
@@ -72,6 +75,11 @@ export const make = Effect.gen(function* () {
     const node = [
       ...gauge("linkmint_key_buffer_keys", "Keys that this node holds", one(yield* buffer.level)),
       ...gauge("linkmint_redirect_cache_links", "Links that this node has cached", one(cache.size())),
+      ...gauge(
+        "linkmint_owned_shards",
+        "Shards of actors that this node owns, as far as it knows; 64 in all",
+        one(Shards.owned(sharding).length)
+      ),
       ...gauge(
         "linkmint_database_reachable",
         "1, or 0 while PostgreSQL's primary has not answered this process for 2 s, or others have its place there",

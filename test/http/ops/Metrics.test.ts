@@ -68,6 +68,15 @@ withService("the metrics", {}, (it) => {
     })
   )
 
+  it.effect("tell how many shards the node owns, and not what the library knows of them", () =>
+    Effect.gen(function* () {
+      const { text } = yield* metrics
+      expect(valueOf(text, "linkmint_owned_shards", {})).toBe(64)
+      // Shards that are given to others stay counted there.
+      expect(text).not.toContain("effect_cluster_shards")
+    })
+  )
+
   it.effect("leave out what the stores do not tell, and tell the rest", () =>
     Effect.gen(function* () {
       const { setFault } = yield* TestService

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
+import { shardsPerGroup } from "../../../src/actors/Shards.ts"
 import { fork } from "../../../src/sim/world/ProcessServices.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { expectAllHeld, type Name, names, Runners, turn } from "./Runners.ts"
@@ -67,6 +68,24 @@ describe.each(seeds)("three virtual runners, seed %i", (seed) => {
     expectAllHeld(runners, ["a#1", "b#1", "c#1"])
     for (const name of names) expect(runners.believes(name)).toEqual(runners.heldShards(`${name}#1`))
     expect(unanswered(names, 2)).toEqual([])
+  })
+
+  it("own fewer shards than there are while one is paused that was restarted before", () => {
+    began(seed)
+    const ownedBy = (...some: ReadonlyArray<Name>) => some.flatMap((name) => runners.believes(name)).length
+    runners.stop("a")
+    runners.runFor(8)
+    expect(ownedBy("b", "c")).toBe(shardsPerGroup)
+    runners.start("a", 2)
+    runners.runFor(8)
+    expect(ownedBy("a", "b", "c")).toBe(shardsPerGroup)
+    runners.pause("a", 20 * s_us)
+    runners.runFor(3)
+    // Its session still holds its locks: nobody else has its shards.
+    expect(ownedBy("b", "c")).toBe(shardsPerGroup - runners.held("a#2"))
+    expect(runners.held("a#2")).toBeGreaterThan(10)
+    runners.runFor(9)
+    expect(ownedBy("b", "c")).toBe(shardsPerGroup)
   })
 
   it("are told by the database what they lost, though they do not know it yet", () => {

@@ -1,9 +1,9 @@
-import { Entity, ShardId, Sharding } from "@effect/cluster"
+import { Entity, Sharding } from "@effect/cluster"
 import { Rpc } from "@effect/rpc"
 import { Deferred, Effect, type Fiber, FiberId, Layer, Schedule, Schema } from "effect"
 import { expect } from "vitest"
 import { orUnavailable } from "../../../src/actors/Unavailable.ts"
-import { shardsPerGroup } from "../../../src/node/ClusterRunner.ts"
+import { owned, shardsPerGroup } from "../../../src/actors/Shards.ts"
 import { ClusterPlacement } from "../../../src/sim/cluster/ClusterPlacement.ts"
 import { Network } from "../../../src/sim/world/Network.ts"
 import { fork } from "../../../src/sim/world/ProcessServices.ts"
@@ -161,10 +161,7 @@ export class Runners {
   /** The shards that a machine's runner believes that it owns, in their order. */
   believes(name: Name): ReadonlyArray<number> {
     const { sharding } = this.running.get(name)!
-    if (sharding === undefined) return []
-    return Array.from({ length: shardsPerGroup }, (_, index) => index + 1).filter((shard) =>
-      sharding.hasShardId(ShardId.make("default", shard))
-    )
+    return sharding === undefined ? [] : owned(sharding)
   }
 
   #main(name: Name, process: VirtualProcess, ready: Deferred.Deferred<Sharding.Sharding["Type"]>) {
