@@ -4,6 +4,7 @@ import type { Link } from "../model/Link.ts"
 import { drawId } from "../model/RandomId.ts"
 import * as RetrySchedule from "../fibers/RetrySchedule.ts"
 import { WebhookListeners } from "../storage/webhooks/WebhookListeners.ts"
+import { countDropped } from "../storage/webhooks/WebhookMetrics.ts"
 import { WebhookStore } from "../storage/webhooks/WebhookStore.ts"
 import type { WebhookMessage } from "../model/Webhook.ts"
 import type { VisitEvents as News } from "./WebhookMessages.ts"
@@ -112,6 +113,7 @@ export const make = (
       yield* nextMessages
       yield* store.offer(state.untold).pipe(
         Effect.retry(RetrySchedule.patient),
+        Effect.flatMap(countDropped),
         Effect.catchAll(() => Metric.incrementBy(visitsUntold, state.visits))
       )
       state.untold = []

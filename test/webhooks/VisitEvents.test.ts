@@ -4,7 +4,8 @@ import { describe } from "vitest"
 import type { Link } from "../../src/model/Link.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
-import { WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
+import { eventsDropped } from "../../src/storage/webhooks/WebhookMetrics.ts"
+import { pendingMax, WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
 import * as News from "../../src/webhooks/VisitEvents.ts"
 import { VisitEvents } from "../../src/webhooks/VisitEvents.ts"
@@ -52,7 +53,17 @@ const start = Effect.gen(function* () {
       ...(JSON.parse(body) as { data: { links: Array<unknown> } })
     }))
   )
-  return { note, queued, state, stop: Scope.close(scope, Exit.void) }
+  /** Queues as many events of an owner as can wait. */
+  const fill = (owner: string) =>
+    memory.offer(
+      Array.from({ length: pendingMax }, (_, index) => ({
+        id: `msg_${index}`,
+        owner,
+        event: "link.visited" as const,
+        body: "{}"
+      }))
+    )
+  return { fill, note, queued, state, store, stop: Scope.close(scope, Exit.void) }
 })
 
 describe("VisitEvents", () => {
@@ -117,6 +128,19 @@ describe("VisitEvents", () => {
         [{ visits: { nonBots: 1, bots: 0 } }],
         [{ visits: { nonBots: 0, bots: 1 } }]
       ])
+    })
+  )
+
+  it.scoped("counts the events for which a webhook has no room", () =>
+    Effect.gen(function* () {
+      const { fill, note, store } = yield* start
+      yield* fill("usr_a")
+      const before = Metered.read(eventsDropped).count
+      note(owned("a", "usr_a"), false)
+      note(owned("b", "usr_b"), false)
+      yield* TestClock.adjust("1 seconds")
+      expect((yield* store.find("whk_usr_b"))?.pending).toBe(1)
+      expect(Metered.read(eventsDropped).count - before).toBe(1)
     })
   )
 

@@ -9,6 +9,7 @@ import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
 import type { StorageError } from "../StorageError.ts"
+import { countDropped } from "../webhooks/WebhookMetrics.ts"
 import type { WebhookStore } from "../webhooks/WebhookStore.ts"
 
 /** Keeps messages for webhooks in the database of their links, in the transaction of the change, until they are carried to the queue of the control database. */
@@ -77,7 +78,7 @@ export const carryMessages = ({ sql, webhooks }: Pick<Carrying, "sql" | "webhook
     waiting: (count) =>
       named(sql<WebhookMessage & { readonly event: WebhookEvent }>`
         SELECT id, owner, event, body FROM link_outbox ORDER BY queued_at, id LIMIT ${count}`),
-    queue: webhooks.offer,
+    queue: (messages) => Effect.tap(webhooks.offer(messages), countDropped),
     remove: (messages) =>
       named(
         sql`DELETE FROM link_outbox WHERE ${isOneOf(

@@ -5,6 +5,7 @@ import type { WebhookMessage } from "../../model/Webhook.ts"
 import { type Deletion, LinkStore } from "../links/LinkStore.ts"
 import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
 import { WebhookListeners } from "./WebhookListeners.ts"
+import { countDropped } from "./WebhookMetrics.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
 /** The messages of changes of links. */
@@ -43,14 +44,20 @@ export const over = (
       const messages = questions.map(messageOf)
       if (messages.every((message) => message === undefined)) return write(questions)
       return inTransaction(
-        Effect.tap(write(questions), (done) =>
-          webhooks.offer(
-            messages.flatMap((message, index) =>
-              message !== undefined && done[index] === true ? [message] : []
+        Effect.bindTo(write(questions), "done").pipe(
+          Effect.bind("dropped", ({ done }) =>
+            webhooks.offer(
+              messages.flatMap((message, index) =>
+                message !== undefined && done[index] === true ? [message] : []
+              )
             )
           )
         )
-      ).pipe(asStorageError(operation))
+      ).pipe(
+        Effect.tap(({ dropped }) => countDropped(dropped)),
+        Effect.map(({ done }) => done),
+        asStorageError(operation)
+      )
     }
 
   return LinkStore.of({

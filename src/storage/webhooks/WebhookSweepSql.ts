@@ -1,8 +1,10 @@
 import type { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { verificationType } from "../../model/Webhook.ts"
+import * as Metered from "../../telemetry/Metered.ts"
 import { databaseMoment, databaseNow, forUpdate } from "../sql/SqlDialect.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
+import { messagesExpired } from "./WebhookMetrics.ts"
 import {
   deadLettersBytesMax,
   deadLettersFor_ms,
@@ -17,9 +19,14 @@ export const make = (sql: SqlClient.SqlClient) => {
   const now = databaseNow(sql)
   const moment = databaseMoment(sql)
 
-  const giveUp = sql`
-    UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = ${notInTime}
-    WHERE dead_at IS NULL AND event <> ${verificationType} AND queued_at < ${moment} - ${pendingFor_ms}`
+  /** Counted at once: the rest of the sweep may fail. */
+  const giveUp = Effect.map(
+    sql`
+      UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = ${notInTime}
+      WHERE dead_at IS NULL AND event <> ${verificationType} AND queued_at < ${moment} - ${pendingFor_ms}
+      RETURNING 1`,
+    ({ length }) => Metered.add(messagesExpired, length)
+  )
 
   const forget = Effect.gen(function* () {
     yield* sql`DELETE FROM webhook_messages WHERE dead_at < ${moment} - ${deadLettersFor_ms}`

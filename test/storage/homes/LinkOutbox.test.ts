@@ -5,7 +5,9 @@ import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { WebhookMessage } from "../../../src/model/Webhook.ts"
 import { carryAll, carryKeys, carryMessages, offerTo } from "../../../src/storage/homes/LinkOutbox.ts"
 import { inTransaction } from "../../../src/storage/sql/SqlTransaction.ts"
+import { eventsDropped } from "../../../src/storage/webhooks/WebhookMetrics.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
+import * as Metered from "../../../src/telemetry/Metered.ts"
 import { describePostgres } from "../../support/services/postgres/Postgres.ts"
 import { severalDatabases } from "../../support/SeveralDatabases.ts"
 
@@ -42,20 +44,25 @@ describePostgres("messages in a database of links", () => {
     })
   )
 
-  it.scopedLive("stay where the queue does not take them, and come a hundred at a time", () =>
-    Effect.gen(function* () {
-      const { databases } = yield* Effect.flatten(open)
-      const { sql } = databases[1]!
-      yield* offerTo(sql)(Array.from({ length: 150 }, (_, index) => message(`m${index}`)))
-      yield* Effect.flip(carryMessages({ sql, webhooks: { offer: () => failure("unknown") } }))
-      const taken: Array<number> = []
-      const webhooks = {
-        offer: (some: ReadonlyArray<WebhookMessage>) => Effect.sync(() => taken.push(some.length))
-      }
-      expect(yield* carryMessages({ sql, webhooks })).toBe(true)
-      expect(yield* carryMessages({ sql, webhooks })).toBe(false)
-      expect(taken).toEqual([100, 50])
-    })
+  it.scopedLive(
+    "stay where the queue does not take them, come a hundred at a time, and are counted where there is no room",
+    () =>
+      Effect.gen(function* () {
+        const { databases } = yield* Effect.flatten(open)
+        const { sql } = databases[1]!
+        yield* offerTo(sql)(Array.from({ length: 150 }, (_, index) => message(`m${index}`)))
+        yield* Effect.flip(carryMessages({ sql, webhooks: { offer: () => failure("unknown") } }))
+        const taken: Array<number> = []
+        const before = Metered.read(eventsDropped).count
+        const webhooks = {
+          offer: (some: ReadonlyArray<WebhookMessage>) =>
+            Effect.sync(() => void taken.push(some.length)).pipe(Effect.as(3))
+        }
+        expect(yield* carryMessages({ sql, webhooks })).toBe(true)
+        expect(yield* carryMessages({ sql, webhooks })).toBe(false)
+        expect(taken).toEqual([100, 50])
+        expect(Metered.read(eventsDropped).count - before).toBe(6)
+      })
   )
 })
 

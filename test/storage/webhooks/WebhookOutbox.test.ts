@@ -11,8 +11,10 @@ import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import * as WebhookOutbox from "../../../src/storage/webhooks/WebhookOutbox.ts"
 import { WebhookListeners } from "../../../src/storage/webhooks/WebhookListeners.ts"
 import * as Listeners from "../../../src/storage/webhooks/WebhookListeners.ts"
-import { WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
+import { eventsDropped } from "../../../src/storage/webhooks/WebhookMetrics.ts"
+import { pendingMax, WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
+import * as Metered from "../../../src/telemetry/Metered.ts"
 import * as WebhookMessages from "../../../src/webhooks/WebhookMessages.ts"
 import { linkWriteLaws } from "../links/LinkStoreLaws.ts"
 import { linkOf } from "../../support/samples/SomeLinks.ts"
@@ -124,6 +126,27 @@ onEveryDatabase((client) => {
           }
         }
       ])
+    })
+  )
+
+  test(
+    "counts the events for which a webhook has no room, of changes that were made",
+    Effect.gen(function* () {
+      const links = yield* LinkStore
+      const sql = yield* SqlClient.SqlClient
+      yield* listen
+      const before = Metered.read(eventsDropped).count
+      const dropped = () => Metered.read(eventsDropped).count - before
+      yield* links.insertMany([owned("a", "usr_a")])
+      expect(dropped()).toBe(0)
+      yield* sql`UPDATE webhooks SET waiting = ${pendingMax}`
+      expect(
+        yield* links.insertMany([owned("b", "usr_a"), owned("c", "usr_a"), owned("d", "usr_b")])
+      ).toEqual([true, true, true])
+      expect(dropped()).toBe(2)
+      yield* links.deleteMany([{ key: "a", at: 5, deleteId: 8, owner: "usr_a" }])
+      expect(dropped()).toBe(3)
+      expect(yield* queued).toMatchObject([{ event: "link.created", payload: { data: { key: "a" } } }])
     })
   )
 

@@ -4,6 +4,7 @@ import { Effect, Layer, TestClock } from "effect"
 import { AccountStore } from "../../../src/storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../src/storage/accounts/AccountStoreSql.ts"
 import { inTransaction } from "../../../src/storage/sql/SqlTransaction.ts"
+import { messagesExpired } from "../../../src/storage/webhooks/WebhookMetrics.ts"
 import {
   deadLettersBytesMax,
   deadLettersFor_ms,
@@ -15,6 +16,7 @@ import {
 } from "../../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../../src/sim/stores/WebhookStoreMemory.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
+import * as Metered from "../../../src/telemetry/Metered.ts"
 import { onEveryBackend, onEveryDatabase } from "../../support/Stores.ts"
 import {
   addVerified,
@@ -108,7 +110,7 @@ onEveryDatabase((client) => {
   )
 
   test(
-    "WebhookStore: the sweep gives up what waits for too long, and forgets what died long ago or has no webhook",
+    "WebhookStore: the sweep gives up and counts what waits for too long, and forgets what died long ago or has no webhook",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const webhooks = yield* WebhookStore
@@ -120,7 +122,11 @@ onEveryDatabase((client) => {
       yield* sql`UPDATE webhook_messages SET ${dead(deadLettersFor_ms - 60_000)} WHERE id = 'dead'`
       yield* sql`UPDATE webhook_messages SET ${dead(deadLettersFor_ms + 1_000)} WHERE id = 'buried'`
       yield* sql`UPDATE webhook_messages SET webhook_id = 'whk_z' WHERE id = 'orphan'`
+      const before = Metered.read(messagesExpired).count
       yield* webhooks.sweep
+      expect(Metered.read(messagesExpired).count - before).toBe(1)
+      yield* webhooks.sweep
+      expect(Metered.read(messagesExpired).count - before).toBe(1)
       const rows = yield* sql<{
         id: string
         reason: string | null
