@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { describe, expect, it } from "vitest"
 import { parse as parseYaml } from "yaml"
+import * as KeyMetrics from "../src/actors/keys/KeyMetrics.ts"
 import { fileVariable, secretSettings } from "../src/node/SecretFiles.ts"
 import { examples, settings } from "../src/node/Settings.ts"
 import { mutants } from "../src/sim/mutants/all.ts"
@@ -111,6 +112,12 @@ describe("the documents", () => {
     for (const { alert, annotations } of rules) {
       expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`)
     }
+  })
+
+  it("say of each cause why keys were given up, and of no other", () => {
+    const [, table] = read("docs/operations.md").split("| `cause` | meaning |\n|---|---|\n")
+    const rows = table!.slice(0, table!.indexOf("\n\n")).split("\n")
+    expect(rows.map((row) => codeIn(row)[0])).toEqual(Object.keys(KeyMetrics.lost))
   })
 
   it("name mutants that are there", () => {
