@@ -154,7 +154,7 @@ export const importFile = Effect.fnUntraced(function* (
         }
       }),
     catch: (error) =>
-      error instanceof NotAnswered || error instanceof Refused
+      error instanceof NotAnswered || error instanceof Refused || error instanceof Importing.NotYetMade
         ? new Refused({ message: `${error.message} Run the command again to go on.` })
         : unreadable(error)
   })

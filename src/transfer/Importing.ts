@@ -36,7 +36,7 @@ const sum = (one: Size, other: Size): Size => ({
 const isTooLarge = ({ characters, passwords, values }: Size): boolean =>
   passwords > batchMax.passwords || characters > batchMax.characters || values > batchMax.values
 
-/** Tries of a batch that did not get through, or for which the quota was used up: that comes back each minute. */
+/** Tries of a batch that did not get through, or that made no more of its links than the tries before: a quota comes back bit by bit. */
 const triesMax = 20
 
 /** What became of a link of a bulk, as the API says it. */
@@ -50,6 +50,23 @@ export type Result =
         readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }> | undefined
       }
     }
+
+/** Links of a batch cannot be made yet, as often as it was sent. Nothing of the batch is settled: a later run sends it again, and makes only those that are missing. */
+export class NotYetMade extends Error {
+  readonly count: number
+  /** Why the first of them is not: the slug of the problem's type, its status and its detail. */
+  readonly kind: string
+  readonly status: number
+  readonly detail: string
+
+  constructor(count: number, { problem, status }: Refusal) {
+    super(`${count} ${count === 1 ? "link" : "links"} could not be made yet: ${problem.detail}`)
+    this.count = count
+    this.kind = kindOf(problem.type)
+    this.status = status
+    this.detail = problem.detail
+  }
+}
 
 /** An entry that made no link, and why. */
 export interface Rejected {
@@ -81,7 +98,7 @@ export interface Ports {
   readonly send: (links: ReadonlyArray<NewLink>, idempotencyKey: string) => Promise<ReadonlyArray<Result>>
   /** The URL of the caller's own link of a key in a domain (`undefined`: the default one), if there is one. */
   readonly urlOf: (key: string, domain: string | undefined) => Promise<string | undefined>
-  /** Waits before a batch is tried again. */
+  /** Waits before a batch is tried again: so long that a quota of one link a minute makes one within the tries. */
   readonly pause: (why: "away" | "quota") => Promise<void>
   /** Whether a failure of `send` may pass. */
   readonly mayPass: (error: unknown) => boolean
@@ -101,6 +118,13 @@ export const digestOf = (text: string): string => {
 }
 
 const kindOf = (type: string): string => type.slice(type.lastIndexOf("/") + 1)
+
+type Refusal = Extract<Result, { readonly problem: unknown }>
+
+/** Whether a result says that the link can be made later. */
+const isOpen = (result: Result): result is Refusal =>
+  "problem" in result &&
+  ["rate-limited", "unavailable", "idempotency-in-progress"].includes(kindOf(result.problem.type))
 
 /** How far a time that was written without its time zone can lie in the future. */
 const zone_ms = 14 * 3_600_000
@@ -157,7 +181,7 @@ export const unreadOf = (entry: Entry): Rejected => {
 
 /**
  * Makes links of entries, `atOnce` at a time, from where `start` is. Holds one batch at a time. The key of a batch comes from what it has and where it is in the file.
- * Gives how far it came.
+ * Gives how far it came. Fails as `send` does, and with {@link NotYetMade}; what it has settled before stays so.
  */
 export const run = async (
   entries: AsyncIterable<Entry>,
@@ -177,23 +201,30 @@ export const run = async (
     }
   }
 
-  /** The results of a batch. It is sent again whole while the quota keeps some from being made: what was made is answered again then. */
+  /**
+   * The results of a batch, of which none is open; `undefined` where it was stopped before. It is sent again whole while the quota keeps some from being made: what was made is answered again
+   * then. Fails where the last tries made no more of them.
+   */
   const settledBatch = async (batch: ReadonlyArray<Sent>): Promise<ReadonlyArray<Result> | undefined> => {
     const bodies = batch.map(({ entry, link }) => dated(link, entry, start.base_ms))
     const key = `import-${digestOf(JSON.stringify([batch[0]!.entry.place, batch.map(({ link }) => link)]))}`
-    const first: Array<Result | undefined> = batch.map(() => undefined)
+    let known: ReadonlyArray<Result> = []
+    let fewestOpen = Number.POSITIVE_INFINITY
     for (let tries = 1; ; tries++) {
       const results = await attempt(bodies, key)
-      let waits = false
-      for (const [index, result] of results.entries()) {
-        const kind = "problem" in result ? kindOf(result.problem.type) : undefined
-        if (kind === "rate-limited" || kind === "unavailable" || kind === "idempotency-in-progress")
-          waits = true
-        // A repeat says `replayed` of what this run has made itself.
-        if (first[index] === undefined || "problem" in first[index]) first[index] = result
+      // A repeat says `replayed` of what this run has made itself.
+      known = results.map((result, index) => {
+        const before = known[index]
+        return before !== undefined && "link" in before ? before : result
+      })
+      const open = known.filter(isOpen)
+      if (open.length === 0) return known
+      if (open.length < fewestOpen) {
+        fewestOpen = open.length
+        tries = 1
       }
-      if (!waits || tries === triesMax) return first as ReadonlyArray<Result>
       if (ports.isStopped()) return undefined
+      if (tries === triesMax) throw new NotYetMade(open.length, open[0]!)
       await ports.pause("quota")
       if (ports.isStopped()) return undefined
     }

@@ -202,6 +202,43 @@ test(
 )
 
 test(
+  "an import of which some links cannot be made for long stops amid the file, rejects none of them, and goes on",
+  Effect.gen(function* () {
+    const path = yield* file(lines(500))
+    const service = serviceOf(0)
+    const api = yield* Effect.provide(LinkApi, service.layer)
+    let isBound = true
+    let requests = 0
+    const limited: Result = {
+      status: 429,
+      problem: { type: "https://linkmint.dev/problems/rate-limited", detail: "The limit of 60 is used up." }
+    }
+    const layer = Layer.succeed(LinkApi, {
+      ...api,
+      create: (links, key) => {
+        const few = isBound && ++requests > 1 ? links.slice(0, 60) : links
+        return Effect.map(api.create(few, key), (results) => [
+          ...results,
+          ...links.slice(few.length).map(() => limited)
+        ])
+      }
+    })
+    expect(yield* messageOf(imported(path, { ...service, layer }))).toBe(
+      "138 links could not be made yet: The limit of 60 is used up. Run the command again to go on."
+    )
+    expect(yield* textOf(`${path}.import.json`)).toMatch(/"isOver":false.*"settled":200,.*"rejected":2/)
+    isBound = false
+    yield* imported(path, { ...service, layer })
+    expect(service.made.size).toBe(495)
+    expect(yield* textOf(`${path}.import.json`)).toMatch(
+      /"isOver":true.*"made":435,"present":60,"rejected":5/
+    )
+    const rejects = (yield* textOf(`${path}.rejects.csv`)).trim().split("\r\n")
+    expect(rejects.slice(1).map((row) => row.split(",")[0])).toEqual(["52", "152", "252", "352", "452"])
+  })
+)
+
+test(
   "a file that cannot be read to its end makes nothing",
   Effect.gen(function* () {
     const service = serviceOf(0)

@@ -5,6 +5,7 @@ import { formatMoment } from "../../src/transfer/Moment.ts"
 import type { NewLink } from "../../src/transfer/Fields.ts"
 import {
   digestOf,
+  NotYetMade,
   type Ports,
   type Progress,
   type Rejected,
@@ -237,6 +238,70 @@ describe("an import", () => {
     expect(done).toMatchObject({ settled: 5, made: 5, present: 0, rejected: 0 })
     expect(waits).toEqual(["quota", "quota"])
     expect(service.links).toHaveLength(5)
+  })
+
+  it("waits for a quota as long as each minute makes a link, however large the batch", async () => {
+    const service = serviceOf()
+    let [open, pauses] = [0, 0]
+    const { ports, rejected } = portsOf(service, {
+      send: async (batch, key) => [
+        ...(await service.send(batch.slice(0, open), key)),
+        ...batch.slice(open).map(() => problem("rate-limited", 429))
+      ],
+      // One a minute, and twelve tries in that.
+      pause: async () => void (open = Math.floor(++pauses / 12))
+    })
+    const entries = Array.from({ length: 40 }, (_, place) => entryOf(place))
+    const done = await run(of(entries), start, { atOnce: 40, ports })
+    expect(done).toMatchObject({ settled: 40, made: 40, present: 0, rejected: 0 })
+    expect([pauses, rejected]).toEqual([480, []])
+  })
+
+  it("settles nothing of a batch that cannot be made whole, and the next run makes what is missing", async () => {
+    for (const slug of ["rate-limited", "unavailable", "idempotency-in-progress"]) {
+      const service = serviceOf()
+      let [open, requests] = [2, 0]
+      const { ports, rejected, written } = portsOf(service, {
+        send: async (batch, key) => {
+          requests++
+          // Of the second batch the last three are not made.
+          const few = batch.length === 5 && batch[0]!.url.endsWith("/5") ? batch.slice(0, open) : batch
+          const results = await service.send(few, key)
+          return [...results, ...batch.slice(few.length).map(() => problem(slug, 429))]
+        }
+      })
+      const entries = Array.from({ length: 12 }, (_, place) => entryOf(place))
+      const running = run(of(entries), start, { atOnce: 5, ports })
+      await expect(running).rejects.toBeInstanceOf(NotYetMade)
+      await expect(running).rejects.toMatchObject({
+        kind: slug,
+        message: `3 links could not be made yet: it is ${slug}`
+      })
+      expect(requests).toBe(1 + 20)
+      expect([written.map(({ settled }) => settled), rejected]).toEqual([[5], []])
+      open = 5
+      const done = await run(of(entries), written.at(-1)!, { atOnce: 5, ports })
+      expect(done).toMatchObject({ settled: 12, made: 10, present: 2, rejected: 0 })
+      expect(service.links.map(({ url }) => url)).toEqual(entries.map(({ url }) => url))
+    }
+  })
+
+  it("that is stopped while it waits for a quota settles nothing of the batch", async () => {
+    for (const stopAt of ["answer", "pause"] as const) {
+      let isStopped = false
+      const service = serviceOf()
+      const { ports, written } = portsOf(service, {
+        send: async (batch, key) => {
+          isStopped = stopAt === "answer"
+          const results = await service.send(batch.slice(0, 1), key)
+          return [...results, ...batch.slice(1).map(() => problem("rate-limited", 429))]
+        },
+        pause: async () => void (isStopped = true),
+        isStopped: () => isStopped
+      })
+      expect(await run(of([entryOf(0), entryOf(1)]), start, { atOnce: 5, ports })).toEqual(start)
+      expect([service.requests(), written]).toEqual([1, []])
+    }
   })
 
   it("stops between two batches when told to", async () => {

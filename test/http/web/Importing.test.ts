@@ -98,6 +98,19 @@ describe("an import in the page", () => {
     expect(error).toMatchObject({ status: 503 })
   })
 
+  it("says why, where links cannot be made for long, and leaves them for the next run", async () => {
+    const { kept, memory } = memoryOf()
+    const { error, last, requests } = await imported(
+      101,
+      ({ urls }) => answer(urls.map((url) => (urls.length === 1 ? refused("rate-limited") : made(url)))),
+      { memory }
+    )
+    expect(requests).toHaveLength(1 + 20)
+    expect(error).toMatchObject({ kind: "rate-limited", status: 429, message: "it is rate-limited" })
+    expect(last).toMatchObject({ progress: { settled: 100, made: 100 }, rejected: [] })
+    expect(kept.at(-1)).toMatchObject({ progress: { settled: 100 } })
+  })
+
   it("goes on, when the page was loaded again, where it was, and forgets what is over", async () => {
     const { kept, memory } = memoryOf()
     const serve = ({ urls }: Sent, count: number) =>

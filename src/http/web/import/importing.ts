@@ -1,5 +1,6 @@
 import {
   digestOf,
+  NotYetMade,
   type Ports,
   type Progress,
   type Rejected,
@@ -116,5 +117,9 @@ export const run = async (
     isStopped: () => signal.aborted
   }
   tell()
-  await runImport(source.entries(), progress, { atOnce, ports })
+  try {
+    await runImport(source.entries(), progress, { atOnce, ports })
+  } catch (error) {
+    throw error instanceof NotYetMade ? new ApiError(error.kind, error.status, error.detail) : error
+  }
 }
