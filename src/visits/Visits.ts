@@ -60,7 +60,7 @@ const classifyEvery = Duration.millis(50)
 const writeEvery = Duration.millis(500)
 
 /** Counts (an hour of a link, each value of it, and 16 registers of its visitors) that wait to be written at most, some 14 MB, and 16 MB of sketches; then the ring fills, and visits are shed. */
-const waitingCountsMax = 100_000
+export const waitingCountsMax = 100_000
 
 /** Visits that wait to be written at most, however few links they are of; then the ring fills. */
 const classifiedMax = 500_000
@@ -72,7 +72,7 @@ export const waitingMax = classifiedMax + ringMax
 const tellEvery = Duration.seconds(1)
 
 /** Counts of one batch at most: 100 visits of as many links. It holds SQLite's writer, or the rows of its links on PostgreSQL, for some milliseconds. */
-const batchCountsMax = 600
+export const batchCountsMax = 600
 
 /** How long a graceful shutdown tries to write the rest. */
 const stopMax = Duration.seconds(5)

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, LogLevel, Record, Scope, TestClock } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import * as Visits from "../../src/visits/Visits.ts"
 import * as Metered from "../../src/telemetry/Metered.ts"
 import { LinkPlaces } from "../../src/storage/homes/LinkPlaces.ts"
@@ -427,10 +429,36 @@ describe("Visits", () => {
       expect(recorded).toBeLessThan(100_000 / 6 + ringMax + 1_100)
       expect(yield* store.totals([subjectOfOwner("usr_1")])).toEqual([{ nonBots: recorded, bots: 0 }])
       for (const { hours } of world.batches) {
-        expect(hours.reduce((counts, { values }) => counts + 1 + values.length, 0)).toBeLessThanOrEqual(3_000)
+        expect(hours.reduce((counts, { values }) => counts + 1 + values.length, 0)).toBeLessThanOrEqual(
+          Visits.batchCountsMax
+        )
       }
     }).pipe(quiet)
   )
+
+  it("are held within the bounds that the documents tell", () => {
+    const read = (file: string) => readFileSync(join(import.meta.dirname, "../..", file), "utf8")
+    const { batchCountsMax, waitingCountsMax, waitingMax } = Visits
+    const [batch, counts, visits] = [batchCountsMax, waitingCountsMax, waitingMax].map((bound) =>
+      bound.toLocaleString("en")
+    )
+    // The batch that is under way, and all that wait.
+    const writes = 1 + Math.ceil(waitingCountsMax / batchCountsMax)
+    const operations = read("docs/operations.md")
+    for (const told of [
+      `never more than ${visits} visits`,
+      `or ${counts} counts (`,
+      `does not take a batch (${batch} counts) in ten minutes`,
+      `after ${writes} writes when ${counts} counts wait`
+    ]) {
+      expect(operations).toContain(told)
+    }
+    const ring = ringMax.toLocaleString("en")
+    const classified = (waitingMax - ringMax).toLocaleString("en")
+    expect(read("ARCHITECTURE.md")).toContain(
+      `| ${ring}; ${classified}, ${counts}; ${batch} | \`visits/Visits\` |`
+    )
+  })
 
   it.effect(
     "wait in a number that is bounded while each write takes 3 s, however few links they are of",
