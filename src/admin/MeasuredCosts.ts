@@ -28,8 +28,10 @@ export const sizes = {
   link_bytes: 390,
   /** The target's length in the two figures above. */
   target: 100,
-  /** The row of a link and hour, or day, with a visit, with its indexes. */
-  visits_bytes: 330,
+  /** The rank of a link that was visited, by which lists have it, with its indexes, after it was written many times. */
+  rank_bytes: 1_200,
+  /** The row of a link and hour, day or month with a visit, with its indexes. */
+  visits_bytes: 360,
   hours_days: 35,
   days_days: 1_100,
   /** A request for a redirect and its answer; a create and its: on the wire, with TCP's and IP's headers. */

@@ -33,6 +33,7 @@ export interface Line {
 const year_s = 365.25 * 86_400
 const hour_s = 3_600
 const day_s = 86_400
+const month_s = year_s / 12
 
 /** The share of the redirects that the hot links get. */
 const ofHot = 0.8
@@ -147,12 +148,20 @@ export const plan = (load: Load): ReadonlyArray<Line> => {
     links * (sizes.link_bytes + targetLength - sizes.target),
     "links × (290 bytes + --target-length)"
   )
+  const rankDisk = line(
+    "disk for ranks",
+    "bytes",
+    sizes.rank_bytes * rowsIn(years * year_s),
+    `${sizes.rank_bytes.toLocaleString("en")} bytes × links visited in --years, where n redirects of m links at random visit m × (1 − e^(−n÷m)), for the hot links and for the others: a table beside the links`
+  )
   const visitDisk = line(
     "disk for visits",
     "bytes",
     sizes.visits_bytes *
-      (rowsIn(hour_s) * 24 * sizes.hours_days + rowsIn(day_s) * Math.min(sizes.days_days, years * 365.25)),
-    "330 bytes × (links visited in an hour × 24 × 35 + links visited in a day × min(1,100, 365.25 × --years)), where n redirects of m links at random visit m × (1 − e^(−n÷m))"
+      (rowsIn(hour_s) * 24 * sizes.hours_days +
+        rowsIn(day_s) * Math.min(sizes.days_days, years * 365.25) +
+        rowsIn(month_s) * 12 * years),
+    `${sizes.visits_bytes} bytes × (links visited in an hour × 24 × 35 + in a day × min(1,100, 365.25 × --years) + in a month × 12 × --years): months are kept as long as their link`
   )
   const memory = line(
     "memory for hot links",
@@ -170,13 +179,13 @@ export const plan = (load: Load): ReadonlyArray<Line> => {
   line(
     "databases",
     "",
-    databases(linkCores + visitCores, linkDisk + visitDisk, memory),
-    "the most of: processors for links and visits ÷ 0.5 ÷ --database-cores; both disks ÷ --database-disk; memory for hot links ÷ --database-memory"
+    databases(linkCores + visitCores, linkDisk + rankDisk + visitDisk, memory),
+    "the most of: processors for links and visits ÷ 0.5 ÷ --database-cores; all disks ÷ --database-disk; memory for hot links ÷ --database-memory"
   )
   line(
     "or databases of links",
     "",
-    databases(linkCores, linkDisk, memory),
+    databases(linkCores, linkDisk + rankDisk, memory),
     "the same without what visits need, where those have databases of their own (VISIT_DATABASE_URLS)"
   )
   line(

@@ -5,7 +5,7 @@ import { Console, Effect, FastCheck as fc } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
-import { costs } from "../../src/admin/MeasuredCosts.ts"
+import { costs, sizes } from "../../src/admin/MeasuredCosts.ts"
 import { type Load, plan as planOf } from "../../src/admin/Plan.ts"
 import { plan } from "../../src/admin/PlanCommand.ts"
 
@@ -102,6 +102,31 @@ describe("a plan", () => {
     expect(of(100)).toBeCloseTo(3 * 2 * 100, -1)
   })
 
+  it("counts the rows of hours, days and months as long as each is kept, months as long as their link", () => {
+    // Ten links, all of which are visited in each hour.
+    const of = (years: number) =>
+      valueOf("disk for visits", { links: 10, linksPerSecond: 0, redirectsPerSecond: 1_000, years })
+    const hours = 35 * 24
+    for (const [years, days] of [
+      [1, 365.25],
+      [5, 1_100],
+      [20, 1_100]
+    ] as const) {
+      expect(of(years)).toBeCloseTo(10 * sizes.visits_bytes * (hours + days + 12 * years), 0)
+    }
+    expect(of(21) - of(20)).toBeCloseTo(10 * sizes.visits_bytes * 12, 0)
+  })
+
+  it("counts a rank for each link that is visited, where the links are", () => {
+    const few = { links: 1e9, linksPerSecond: 0, redirectsPerSecond: 1_000 / (365.25 * 86_400), years: 1 }
+    expect(valueOf("disk for ranks", few)).toBeCloseTo(1_000 * sizes.rank_bytes, -2)
+    const all = { links: 1e9, linksPerSecond: 0, redirectsPerSecond: 1e5, years: 1 }
+    expect(valueOf("disk for ranks", all)).toBeCloseTo(1e9 * sizes.rank_bytes, -3)
+    const bothDisks = valueOf("disk for links", all) + valueOf("disk for ranks", all)
+    const apart = { ...all, databaseDisk_bytes: 1e9, databaseMemory_bytes: 1e15, databaseCores: 1e9 }
+    expect(valueOf("or databases of links", apart)).toBe(Math.ceil(bothDisks / 1e9))
+  })
+
   it("divides what visits need from what links need where they have databases of their own", () => {
     const load = { links: 40e9, linksPerSecond: 75.2, redirectsPerSecond: 4_167, years: 1 }
     const [both, links, visits] = ["databases", "or databases of links", "and databases of visits"].map(
@@ -180,6 +205,17 @@ describe("a plan", () => {
     within("create in PostgreSQL", costs.createInDatabase_us, create.database)
     const memory = /^\| a link in the RedirectCache.*?\| (\d+) bytes/m.exec(text)![1]
     within("memory", costs.cachedLink_bytes, Number(memory))
+  })
+
+  it("reckons with sizes that are those of the documents", () => {
+    const table = read("docs/operations.md")
+    const bytesOf = (row: string) =>
+      Number(new RegExp(`\\| ${row} \\| some ([\\d,]+) bytes`).exec(table)![1]!.replaceAll(",", ""))
+    expect([bytesOf("PostgreSQL's disk"), bytesOf("ranks"), bytesOf("visits")]).toEqual([
+      sizes.link_bytes,
+      sizes.rank_bytes,
+      sizes.visits_bytes
+    ])
   })
 
   it.effect("is printed as the documents show it", () =>
