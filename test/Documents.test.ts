@@ -6,6 +6,8 @@ import { parse as parseYaml } from "yaml"
 import * as KeyMetrics from "../src/actors/keys/KeyMetrics.ts"
 import { fileVariable, secretSettings } from "../src/node/SecretFiles.ts"
 import { examples, settings } from "../src/node/Settings.ts"
+import { namesOf } from "../src/storage/keys/KeyPoolRedis.ts"
+import { nameOf } from "../src/storage/nodes/WitnessRedis.ts"
 import { mutants } from "../src/sim/mutants/all.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -118,6 +120,21 @@ describe("the documents", () => {
     const [, table] = read("docs/operations.md").split("| `cause` | meaning |\n|---|---|\n")
     const rows = table!.slice(0, table!.indexOf("\n\n")).split("\n")
     expect(rows.map((row) => codeIn(row)[0])).toEqual(Object.keys(KeyMetrics.lost))
+  })
+
+  it("delete in Redis what is of one deployment, and all of that", () => {
+    const [, pattern] = /--scan --pattern ["'](\S+)["'] /.exec(read("docs/operations.md"))!
+    const isDeleted = (name: string) => {
+      const [beginning, ...rest] = pattern!.replace("$FORMER", "0123456789ab").split("*")
+      expect(rest).toEqual([""])
+      return name.startsWith(beginning!)
+    }
+    const namesIn = (deployment: string) => [
+      nameOf(deployment),
+      ...[0, 11].flatMap((shard) => Object.values(namesOf(deployment, shard)))
+    ]
+    expect(namesIn("0123456789ab").filter((name) => !isDeleted(name))).toEqual([])
+    expect(namesIn("ba9876543210").filter(isDeleted)).toEqual([])
   })
 
   it("name mutants that are there", () => {
