@@ -55,23 +55,30 @@ export interface LongPath {
   readonly whole: string
 }
 
+/** The path whose preview a path asks for, by a `+` behind its last segment and maybe a slash; `undefined` where it asks for none. */
+export const previewedBy = (whole: string): string | undefined => {
+  const end = whole.endsWith("/") ? -2 : -1
+  return whole.at(end) === "+" ? whole.slice(0, end) : undefined
+}
+
 /**
  * What a short URL with several segments may mean: the longest alias that has a row. Only segments that are written as they are in aliases count, so that an empty or an encoded one, or one of dots, ends the
  * alias before it. A `+` behind the last one asks for the preview.
  */
 export const longPathOf = ({ key: text, rest = "" }: ShortPath): LongPath => {
   const { domain, key } = domainKeyOf(text)
+  const whole = `${key}/${rest}`
+  const previewed = previewedBy(whole)
   const texts = [text]
   let alias = key
   // An alias has so many segments at most, and may be followed by a path.
   for (const part of rest.split("/", segmentsMax - 1)) {
     alias += `/${part}`
-    const preview = alias.endsWith("+") && alias.length === key.length + 1 + rest.length
-    const asked = preview ? alias.slice(0, -1) : alias
+    const asked = alias === `${previewed}+` ? previewed! : alias
     if (!isAlias(asked)) break
     texts.unshift(qualifiedKey({ domain, key: asked }))
   }
-  return { texts: texts as unknown as LongPath["texts"], whole: `${key}/${rest}` }
+  return { texts: texts as unknown as LongPath["texts"], whole }
 }
 
 /** What follows the key of a row in a path, and whether that asks for the row's preview. */
@@ -81,8 +88,9 @@ export const behindKey = (
 ): { readonly rest: string | undefined; readonly isPreview: boolean } => {
   const behind = whole.slice(plainKeyOf(key).length)
   // A slash may follow any key.
-  const rest = behind === "" || behind === "/" || behind === "+" ? undefined : behind.slice(1)
-  return { rest, isPreview: behind === "+" }
+  const isPreview = previewedBy(behind) === ""
+  const rest = behind === "" || behind === "/" || isPreview ? undefined : behind.slice(1)
+  return { rest, isPreview }
 }
 
 /** Whether a tombstone is of a link that had expired, rather than of one that was deleted. */

@@ -308,8 +308,12 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       )
       return Effect.map(lookUp(request, first, findFirst), (row) => {
         // A preview is not posted to.
-        const mayBePreview = request.method !== "POST" && whole.endsWith("+")
-        if (row === null) return { row, meant: path, isPreview: mayBePreview && isAlias(whole.slice(0, -1)) }
+        const mayBePreview = request.method !== "POST"
+        if (row === null) {
+          const previewed = Redirect.previewedBy(whole)
+          const isPreview = mayBePreview && previewed !== undefined && isAlias(previewed)
+          return { row, meant: path, isPreview }
+        }
         const { isPreview, rest } = Redirect.behindKey(whole, row)
         if (isPreview && !mayBePreview) return { row: null, meant: path, isPreview: false }
         return { row, meant: { key: row.key, rest }, isPreview }

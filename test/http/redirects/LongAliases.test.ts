@@ -91,6 +91,27 @@ withService("an alias of several segments", { domains }, (it) => {
     })
   )
 
+  it.effect("has a preview that a slash may follow, before what a shorter alias forwards", () =>
+    Effect.gen(function* () {
+      const { send } = yield* TestService
+      const aliases = ["shows", "shows/2026", "shows/2026/berlin", "shows/a01/b02/c03/d04"]
+      for (const alias of aliases) yield* made(alias, { forwardPath: alias !== "shows/2026/berlin" })
+      for (const alias of aliases) {
+        // Also where this node has the links at hand.
+        for (let turn = 0; turn < 2; turn++) {
+          for (const path of [`/${alias}+`, `/${alias}+/`]) {
+            expect(jsonOf(yield* get(path)), path).toMatchObject({ key: alias, url: url + alias, visits: 0 })
+          }
+        }
+      }
+      for (const path of ["shows/2027+/", "shows/2026/berlin+x/", "shows/2026/+/"]) {
+        expect(yield* locationOf(`/${path}`), path).toBe(url + path)
+      }
+      expect((yield* send({ method: "POST", path: "/shows/2026/berlin+/" })).status).toBe(404)
+      expect(yield* locationOf("/nowhere/2026+/")).toBe(404)
+    })
+  )
+
   it.effect("goes to the longest alias, before the path that a shorter one forwards", () =>
     Effect.gen(function* () {
       yield* made("guide", { forwardPath: true })
@@ -132,8 +153,12 @@ withService("an alias of several segments", { domains }, (it) => {
           `${url}talks/over`,
           `${url}over`
         ])
-        expect(yield* page("/talks/over+")).toBe(410)
-        expect([yield* page("/talks/none"), yield* page("/talks/none+")]).toEqual([`${url}unknown`, 404])
+        expect([yield* page("/talks/over+"), yield* page("/talks/over+/")]).toEqual([410, 410])
+        expect(yield* Effect.forEach(["none", "none+", "none+/"], (key) => page(`/talks/${key}`))).toEqual([
+          `${url}unknown`,
+          404,
+          404
+        ])
       })
   )
 
