@@ -215,6 +215,14 @@ export const make = Effect.gen(function* () {
     return answer(body, asked)
   })
 
+  /** The link of a key to a client who does not manage it: links whose statistics are not public are as good as missing, so that nothing is learnt of them. */
+  const lookUpPublic = (request: Request, found: ReturnType<typeof find>) =>
+    lookUp(
+      request,
+      undefined,
+      Effect.map(found, (link) => (isPublic(link) ? link : null))
+    )
+
   const mayRead = (request: Request) =>
     Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "stats:read"))
 
@@ -223,20 +231,18 @@ export const make = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const caller = Caller.requireScope(yield* identify(request), "stats:read")
       if (Either.isLeft(caller)) {
-        // Links whose statistics are not public are as good as missing, so that nothing is learnt of them.
-        const published = Effect.map(find({ domain, key }), (link) => (isPublic(link) ? link : null))
-        const link = yield* lookUp(request, undefined, published)
+        const link = yield* lookUpPublic(request, find({ domain, key }))
         if (link === null) return yield* Effect.fail(caller.left)
         return yield* respondOf(link, yield* check(parameters, now, kept), "anybody")
       }
       const asked = yield* check(parameters, now, kept)
-      const link = yield* find({ domain, key })
-      if (link !== null && Caller.mayManage(caller.right, link.owner)) {
-        return yield* respondOf(link, asked, "manager")
+      const found = yield* find({ domain, key })
+      // Administrators manage every link, and have nothing to guess.
+      if (Caller.mayManage(caller.right, found === null ? null : found.owner)) {
+        return yield* found === null ? Effect.fail(ManagedLink.noLink) : respondOf(found, asked, "manager")
       }
-      return isPublic(link)
-        ? yield* respondOf(link, asked, "anybody")
-        : yield* Effect.fail(ManagedLink.noLink)
+      const link = yield* lookUpPublic(request, Effect.succeed(found))
+      return link === null ? yield* Effect.fail(ManagedLink.noLink) : yield* respondOf(link, asked, "anybody")
     }),
 
     ofDomain: Effect.fn("stats.ofDomain")(function* (request, { host, reason, ...parameters }) {

@@ -291,6 +291,44 @@ withService(
       })
     )
 
+    it.effect("is stopped where it asks for statistics that it may not see, whoever has signed in", () =>
+      Effect.gen(function* () {
+        const shown = keyOf(yield* create({ url, publicStats: true }))
+        const hidden = keyOf(yield* create({ url }))
+        const { headers: user } = yield* newSession
+        const own = keyOf(yield* create({ url }, user))
+        const asking = (headers: Readonly<Record<string, string>>, address: string) => (key: string) =>
+          ask("GET", `/api/v1/links/${key}/stats`, { ...headers, ...from(address) })
+        const nothing = (stats: ReturnType<typeof asking>) => {
+          let turn = 0
+          return Effect.suspend(() => stats(`nothing-${turn++}`))
+        }
+
+        const one = asking(user, "198.51.100.15")
+        for (let turn = 0; turn < 20; turn++) {
+          for (const key of [own, shown]) expect((yield* one(key)).status).toBe(200)
+        }
+        const other = asking(user, "198.51.100.16")
+        for (const [stats, guess] of [
+          [one, nothing(one)],
+          [other, other(hidden)]
+        ] as const) {
+          const { allowed, refused } = yield* drain(guess, 404)
+          expect(allowed).toBe(5)
+          expectProblem(refused, "rate-limited")
+          for (const key of [shown, hidden, "nothing"]) expectProblem(yield* stats(key), "rate-limited")
+          // What one manages is no guess.
+          expect((yield* stats(own)).status).toBe(200)
+        }
+
+        // Administrators manage every link.
+        const admin = asking(asAdmin, "198.51.100.17")
+        const guess = nothing(admin)
+        for (let turn = 0; turn < 20; turn++) expect((yield* guess).status).toBe(404)
+        for (const key of [own, shown, hidden]) expect((yield* admin(key)).status).toBe(200)
+      })
+    )
+
     it.effect("is not counted for links that are there", () =>
       Effect.gen(function* () {
         const key = keyOf(yield* create({ url }))
