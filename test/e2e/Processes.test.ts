@@ -1,9 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Number as Numbers, Schedule } from "effect"
 import { readFileSync } from "node:fs"
 import { agent, type Answer, keyOf, type Request, send } from "../support/http/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
 import { valueOf } from "../support/http/MetricsText.ts"
+import * as RawConnection from "../support/http/RawConnection.ts"
 import { describePostgres } from "../support/services/postgres/Postgres.ts"
 import { describeRedis, serverUrl } from "../support/services/redis/Redis.ts"
 import { migratedDatabase } from "../support/Stores.ts"
@@ -48,7 +49,7 @@ const create = (port: number) =>
   })
 
 /** Two processes that share a port. */
-const twoProcesses = Effect.gen(function* () {
+const twoProcesses = Effect.fnUntraced(function* (variables: Variables = {}) {
   const port = yield* freePort
   const metricsPort = yield* freePort
   const program = yield* launch(
@@ -61,7 +62,8 @@ const twoProcesses = Effect.gen(function* () {
       DRAIN_DELAY: "PT0S",
       DATABASE_URL: yield* migratedDatabase,
       REDIS_URLS: yield* serverUrl,
-      ADMIN_API_KEY
+      ADMIN_API_KEY,
+      ...variables
     },
     "--processes",
     "2"
@@ -73,6 +75,14 @@ const twoProcesses = Effect.gen(function* () {
   )
   return { port, metricsPort, program }
 })
+
+/** A number that a process tells of itself, at a port of its own. */
+const metricAt =
+  (metricsPort: number) =>
+  (process: number, name: string, labels: object = {}) =>
+    Effect.map(ask(metricsPort + process - 1, { path: "/metrics" }), ({ text }) =>
+      valueOf(text, name, labels)
+    )
 
 describe("--processes", () => {
   it.scopedLive.each([
@@ -99,21 +109,18 @@ describeRedis("with Redis,", () =>
       "serve each other's links, come back when one is killed, and stop in order",
       () =>
         Effect.gen(function* () {
-          const { metricsPort, port, program } = yield* twoProcesses
+          const { metricsPort, port, program } = yield* twoProcesses()
           const before = pidsOf(program)
-          const metricOf = (process: number, name: string, labels: object = {}) =>
-            Effect.map(ask(metricsPort + process - 1, { path: "/metrics" }), ({ text }) =>
-              valueOf(text, name, labels)
-            )
+          const metric = metricAt(metricsPort)
           const acquiredBy = (process: number) =>
-            metricOf(process, "linkmint_shard_moves_total", { direction: "acquired" })
+            metric(process, "linkmint_shard_moves_total", { direction: "acquired" })
           expect(new Set(before).size).toBe(2)
           const keys = yield* Effect.replicateEffect(Effect.map(create(port), keyOf), 6)
           for (const key of keys) expect((yield* ask(port, { path: `/${key}` })).status).toBe(302)
           // Each tells of itself at a port of its own.
           const created = yield* Effect.all([
-            metricOf(1, "linkmint_links_created_total"),
-            metricOf(2, "linkmint_links_created_total")
+            metric(1, "linkmint_links_created_total"),
+            metric(2, "linkmint_links_created_total")
           ])
           expect(created[0] + created[1]).toBe(6)
           // A process that comes later is given its shards some time after it serves.
@@ -146,10 +153,49 @@ describeRedis("with Redis,", () =>
     )
 
     it.scopedLive(
+      "close each connection that is more than they may have, and count it",
+      () =>
+        Effect.gen(function* () {
+          const connectionsMax = 3
+          const tries = 20
+          const { metricsPort, port } = yield* twoProcesses({ CONNECTIONS_MAX: String(connectionsMax) })
+          const metric = metricAt(metricsPort)
+          const cut = Effect.map(
+            Effect.forEach([1, 2], (process) =>
+              metric(process, "linkmint_http_connections_cut_total", { bound: "all" })
+            ),
+            Numbers.sumAll
+          )
+          // Of each process the one that asks.
+          const noneIsOpen = Effect.repeat(
+            Effect.forEach([1, 2], (process) => metric(process, "linkmint_http_connections")),
+            { until: (counts) => counts.every((count) => count === 1), schedule: soon }
+          )
+          yield* noneIsOpen
+          expect(yield* cut).toBe(0)
+          // Each is answered or closed: none waits for a place.
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const tried = Array.from({ length: tries }, () => RawConnection.isLetIn(port, "/health/live"))
+              const letIn = (yield* Effect.all(tried, { concurrency: "unbounded" })).filter(Boolean).length
+              expect(letIn).toBeGreaterThanOrEqual(connectionsMax)
+              expect(letIn).toBeLessThanOrEqual(2 * connectionsMax)
+              // Requests for metrics within a second share one reading.
+              yield* Effect.repeat(cut, { until: (count) => count >= tries - letIn, schedule: soon })
+              expect(yield* cut).toBe(tries - letIn)
+            })
+          )
+          yield* noneIsOpen
+          expect(yield* RawConnection.isLetIn(port, "/health/live")).toBe(true)
+        }),
+      240_000
+    )
+
+    it.scopedLive(
       "end with the process that started them, and stop once when the terminal tells all of them",
       () =>
         Effect.gen(function* () {
-          const { program: killed } = yield* twoProcesses
+          const { program: killed } = yield* twoProcesses()
           const orphans = pidsOf(killed)
           killed.signal("SIGKILL")
           yield* Effect.repeat(
@@ -157,7 +203,7 @@ describeRedis("with Redis,", () =>
             { until: (some) => !some, schedule: soon }
           )
 
-          const { program } = yield* twoProcesses
+          const { program } = yield* twoProcesses()
           // The program has a process group of its own. The process that started the others hears of it last, when they have ended.
           program.signal("SIGSTOP")
           process.kill(-program.pid, "SIGINT")

@@ -62,7 +62,7 @@ const opened = Metered.gauge("linkmint_http_connections", "Connections that are 
 
 const cuts = Metered.countersBy(
   "linkmint_http_connections_cut_total",
-  "Connections that were ended, or not accepted, because of a bound",
+  "Connections that were closed because of a bound",
   "bound",
   ["all", "client", "pipelined", "taken", "waiting"]
 )
@@ -175,8 +175,6 @@ export const make = (
   }
 
   keepEarly(server)
-  server.maxConnections = connectionsMax
-  server.on("drop", () => Metered.add(cuts.all))
   // The event is emitted also for connections that are just idle.
   server.on("timeout", (socket) => {
     if (socket.writableLength > 0) cut(socket, "taken")
@@ -188,6 +186,8 @@ export const make = (
     BrokenRequests.refuse(error, socket as Known, next)
   })
   server.on("connection", (socket: Known) => {
+    // Not by `server.maxConnections`: in a process of `node:cluster` Node hands what is beyond that on from process to process, until one of them has room.
+    if (connections.members.size >= connectionsMax) return cut(socket, "all")
     const client = clientOf(socket)
     if (!enter(client)) return cut(socket, "client")
     const made = new Connection(socket, client)

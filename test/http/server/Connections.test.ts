@@ -359,24 +359,13 @@ describe("a client that does not take its answer is cut off", () => {
 })
 
 describe("connections", () => {
-  /** Connects, and tells whether it is let in. */
-  const isLetIn = (port: number) =>
-    Effect.gen(function* () {
-      const connection = yield* RawConnection.open(port)
-      yield* connection.write(get("/"))
-      return yield* Effect.raceFirst(
-        Effect.as(connection.heard(/200 OK/), true).pipe(Effect.catchAllDefect(() => Effect.succeed(false))),
-        Effect.as(connection.ended, false)
-      )
-    })
-
   test(
     "of one client are so many and no more, until one of them ends",
     Effect.gen(function* () {
       const { port, server } = yield* serve({ perClientMax: 2, clientOf: () => "one" }, (_, response) =>
         response.end()
       )
-      expect(yield* isLetIn(port)).toBe(true)
+      expect(yield* RawConnection.isLetIn(port)).toBe(true)
       const ended = Effect.async<void>(
         (resume) =>
           void server.once("connection", (socket) => socket.once("close", () => resume(Effect.void)))
@@ -385,12 +374,12 @@ describe("connections", () => {
       yield* turns(1)
       yield* Effect.scoped(
         Effect.gen(function* () {
-          expect(yield* isLetIn(port)).toBe(true)
-          expect(yield* isLetIn(port)).toBe(false)
+          expect(yield* RawConnection.isLetIn(port)).toBe(true)
+          expect(yield* RawConnection.isLetIn(port)).toBe(false)
         })
       )
       yield* watching
-      expect(yield* isLetIn(port)).toBe(true)
+      expect(yield* RawConnection.isLetIn(port)).toBe(true)
     })
   )
 
@@ -398,7 +387,7 @@ describe("connections", () => {
     "of nobody in particular are not counted for a client",
     Effect.gen(function* () {
       const { port } = yield* serve({ perClientMax: 1 }, (_, response) => response.end())
-      for (let turn = 0; turn < 5; turn++) expect(yield* isLetIn(port)).toBe(true)
+      for (let turn = 0; turn < 5; turn++) expect(yield* RawConnection.isLetIn(port)).toBe(true)
     })
   )
 
@@ -406,9 +395,9 @@ describe("connections", () => {
     "of all are so many and no more",
     Effect.gen(function* () {
       const { port } = yield* serve({ connectionsMax: 2 }, (_, response) => response.end())
-      expect(yield* isLetIn(port)).toBe(true)
-      expect(yield* isLetIn(port)).toBe(true)
-      expect(yield* isLetIn(port)).toBe(false)
+      expect(yield* RawConnection.isLetIn(port)).toBe(true)
+      expect(yield* RawConnection.isLetIn(port)).toBe(true)
+      expect(yield* RawConnection.isLetIn(port)).toBe(false)
     })
   )
 

@@ -71,3 +71,14 @@ export const open = (port: number): Effect.Effect<RawConnection, never, Scope.Sc
       ended: Effect.map(Deferred.await(ended), take)
     }
   })
+
+/** Connects, and tells whether a request is answered with 200 rather than the connection closed. It stays open until the scope closes. */
+export const isLetIn = (port: number, path = "/"): Effect.Effect<boolean, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const connection = yield* open(port)
+    yield* connection.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    return yield* Effect.raceFirst(
+      Effect.as(connection.heard(/200 OK/), true).pipe(Effect.catchAllDefect(() => Effect.succeed(false))),
+      Effect.as(connection.ended, false)
+    )
+  })
