@@ -1,4 +1,4 @@
-import { Clock, Effect, Exit, Option, Runtime } from "effect"
+import { Clock, Effect, Exit, FiberSet, Option, Runtime, type Scope } from "effect"
 import { type Link, stateAt } from "../../model/Link.ts"
 import { LinkReplicas } from "../../storage/links/LinkReplicas.ts"
 import {
@@ -48,6 +48,50 @@ const replicaReadsMax = 2
 /** Reads of a link whose row is at hand, while it is not known whether the database is away: that takes two heartbeats, of a second at most. */
 const readsUntilAway = 20
 
+/** Called once, with the row or why there is none. */
+type Answer = Parameters<LinkCache.GetThen<Unavailable>>[1]
+
+const nothing = () => {}
+
+/** Tells those that wait for a read that their database is known to be away. */
+interface AwayWatch {
+  /** Calls `whenAway` once, up to 100 ms after the database of `key` is known to be away, unless the function that it gives is called before. It must not throw. */
+  readonly watch: (key: string, whenAway: () => void) => () => void
+}
+
+/** See {@link AwayWatch}. One timer looks for all that wait; most reads end before it does. */
+const makeAwayWatch = (isAway: LinkReads["isAway"]): Effect.Effect<AwayWatch, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const run = yield* FiberSet.makeRuntime<never>()
+    const waiting = new Set<{ readonly key: string; readonly whenAway: () => void }>()
+    let isLooking = false
+
+    const look = Effect.sync(() => {
+      for (const one of waiting) {
+        if (!isAway(one.key)) continue
+        waiting.delete(one)
+        one.whenAway()
+      }
+      isLooking = waiting.size > 0
+      return isLooking
+    })
+    const looking = Effect.repeat(Effect.zipRight(Effect.sleep(retryAfter), look), {
+      while: (goesOn) => goesOn
+    })
+
+    return {
+      watch: (key, whenAway) => {
+        const one = { key, whenAway }
+        waiting.add(one)
+        if (!isLooking) {
+          isLooking = true
+          run(looking)
+        }
+        return () => void waiting.delete(one)
+      }
+    }
+  })
+
 /** See {@link LinkReads}. */
 export const make = Effect.gen(function* () {
   const cache = yield* RedirectCache
@@ -59,6 +103,7 @@ export const make = Effect.gen(function* () {
     Option.getOrElse(findInReplica, () => store.findMany),
     replicaReadsMax
   )
+  const away = yield* makeAwayWatch(cache.isAway)
   const clock = yield* Effect.clock
   const runFork = Runtime.runFork(yield* Effect.runtime())
 
@@ -76,34 +121,64 @@ export const make = Effect.gen(function* () {
         new Unavailable({ reason: "the database is away, and no replica can answer for it", applied: "no" })
     ) as Effect.Effect<Link, Unavailable>
 
-  /** Reads again until the database answers, or is known to be away: two of its heartbeats must fail first. */
+  const answerBy = (read: Effect.Effect<Link | null, Unavailable>, answer: Answer) =>
+    runFork(read).addObserver(answer)
+
+  /** Answers without the database, where that is known to be away: with the row at hand, or as a replica has it. `false`: it cannot, and does not call `answer`. */
+  const answerAway = (key: string, answer: Answer): boolean => {
+    const stale = cache.staleNow(key)
+    if (stale !== undefined) answer(Exit.succeed(stale))
+    else if (hasReplica && cache.isAway(key)) answerBy(readReplica(key), answer)
+    else return false
+    return true
+  }
+
+  /** Whether `answerAway` could answer, as soon as it is known that the database is away. */
+  const canAnswerAway = (key: string) => hasReplica || cache.mayBeStale(key)
+
+  /**
+   * Reads a row, and answers without the database as soon as that is known to be away: a read that gets no answer fails only when its request is too late,
+   * and holds up those behind it.
+   */
+  const readThen: LinkCache.GetThen<Unavailable> = (key, answer, span) => {
+    let isOver = false
+    let unwatch = nothing
+    const end: Answer = (row) => {
+      if (isOver) return
+      isOver = true
+      unwatch()
+      answer(row)
+    }
+    cache.getThen(key, end, span)
+    if (isOver || !canAnswerAway(key)) return
+    // The read may still answer where no replica can.
+    unwatch = away.watch(key, () => answerAway(key, (row) => Exit.isSuccess(row) && end(row)))
+  }
+
+  /** `answerAway` as an effect, and `otherwise` where it cannot. */
+  const awayOr = (key: string, otherwise: (answer: Answer) => void) =>
+    Effect.async<Link | null, Unavailable>((resume) => {
+      if (!answerAway(key, resume)) otherwise(resume)
+    })
+
+  /** Reads again until the database answers, or is known to be away: two of its heartbeats must fail first, which may be while a read is under way. */
   const readUntilAway = (key: string): Effect.Effect<Link | null, Unavailable> =>
     Effect.sleep(retryAfter).pipe(
-      Effect.zipRight(Effect.suspend(() => Effect.fromNullable(cache.staleNow(key)))),
-      Effect.orElse(() => (cache.isAway(key) ? readReplica(key) : LinkCache.get(cache, key))),
-      Effect.retry({ times: readsUntilAway, while: () => !cache.isSilent(key) })
+      Effect.zipRight(awayOr(key, (answer) => readThen(key, answer))),
+      Effect.retry({ times: readsUntilAway, while: () => !cache.isSilent(key) }),
+      Effect.catchAll((error) => awayOr(key, (answer) => answer(Exit.fail(error))))
     )
-
-  const answerBy = (
-    read: Effect.Effect<Link | null, Unavailable>,
-    answer: Parameters<LinkCache.GetThen<Unavailable>>[1]
-  ) => runFork(read).addObserver(answer)
 
   /** A read that fails may be the first to find that the database has gone. */
   const findToRedirectThen: LinkCache.GetThen<Unavailable> = (key, answer, span) => {
-    const stale = cache.staleNow(key)
-    if (stale !== undefined) return answer(Exit.succeed(stale))
-    if (hasReplica && cache.isAway(key)) return answerBy(readReplica(key), answer)
-    cache.getThen(
+    if (answerAway(key, answer)) return
+    readThen(
       key,
       (row) => {
         if (Exit.isSuccess(row))
           return answer(Exit.succeed(found(row.value, clock.unsafeCurrentTimeMillis())))
-        const known = cache.staleNow(key)
-        if (known !== undefined) answer(Exit.succeed(known))
-        else if (hasReplica && cache.isAway(key)) answerBy(readReplica(key), answer)
-        else if (!cache.isSilent(key) && (cache.mayBeStale(key) || hasReplica))
-          answerBy(readUntilAway(key), answer)
+        if (answerAway(key, answer)) return
+        if (!cache.isSilent(key) && canAnswerAway(key)) answerBy(readUntilAway(key), answer)
         else answer(row)
       },
       span

@@ -1,23 +1,24 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { agent, keyOf, send } from "../../support/http/HttpClient.ts"
+import { makeCuttingProxy } from "../../support/CuttingProxy.ts"
 import { freePort } from "../../support/FreePort.ts"
-import { describePostgres } from "../../support/services/postgres/Postgres.ts"
+import { describePostgres, freshDatabase } from "../../support/services/postgres/Postgres.ts"
 import { hasPrograms, type PostgresPair, postgresPair } from "../../support/services/postgres/PostgresPair.ts"
 import { dataFolder, start } from "../Program.ts"
 
-const service = ({ primary, standby }: PostgresPair, STALE_REDIRECTS: string) =>
+const service = (
+  variables: Readonly<Record<"DATABASE_URL" | "DATABASE_REPLICA_URLS" | "STALE_REDIRECTS", string>>
+) =>
   Effect.gen(function* () {
     const port = yield* freePort
-    const connections = yield* agent(8)
+    const connections = yield* agent(64)
     yield* start({
-      DATABASE_URL: primary.url,
+      ...variables,
       DATA_DIR: yield* dataFolder,
       PORT: String(port),
       HOST: "127.0.0.1",
-      DATABASE_REPLICA_URLS: standby.url,
-      ANONYMOUS_CREATES: "true",
-      STALE_REDIRECTS
+      ANONYMOUS_CREATES: "true"
     })
     const create = (fields: object) =>
       Effect.map(
@@ -42,6 +43,47 @@ const service = ({ primary, standby }: PostgresPair, STALE_REDIRECTS: string) =>
     return { create, until, visit }
   })
 
+const serviceOf = ({ primary, standby }: PostgresPair, STALE_REDIRECTS: string) =>
+  service({ DATABASE_URL: primary.url, DATABASE_REPLICA_URLS: standby.url, STALE_REDIRECTS })
+
+describePostgres("while PostgreSQL does not answer", () => {
+  it.scopedLive(
+    "no redirect is refused once another one is given out of the cache, also not those that have waited since before",
+    () =>
+      Effect.gen(function* () {
+        const way = yield* makeCuttingProxy(yield* freshDatabase)
+        yield* Effect.gen(function* () {
+          const { create, visit } = yield* service({
+            DATABASE_URL: way.url,
+            DATABASE_REPLICA_URLS: "",
+            STALE_REDIRECTS: "PT5M"
+          })
+          const key = yield* create({})
+          expect(yield* visit(key)).toBe(302)
+          const { release } = way.hold()
+          yield* Effect.addFinalizer(() => Effect.sync(release))
+          // The cache is no longer fresh then, and no two heartbeats have failed.
+          yield* Effect.sleep("1 second")
+          const answered: Array<number> = []
+          yield* Effect.forEach(
+            Array(30).keys(),
+            (index) =>
+              visit(key).pipe(
+                Effect.map((status) => answered.push(status)),
+                Effect.delay(index * 100)
+              ),
+            { concurrency: "unbounded" }
+          )
+          // On a busy machine it may be too late for the first ones already when it is known that the database is away.
+          const since = answered.indexOf(302)
+          expect(since).toBeGreaterThanOrEqual(0)
+          expect(new Set(answered.slice(since))).toEqual(new Set([302]))
+        }).pipe(Effect.scoped)
+      }),
+    60_000
+  )
+})
+
 if (hasPrograms) {
   describePostgres("while PostgreSQL is away", () => {
     it.scopedLive(
@@ -51,7 +93,7 @@ if (hasPrograms) {
           const pair = yield* postgresPair
           const { primary, standby } = pair
           yield* Effect.gen(function* () {
-            const { create, until, visit } = yield* service(pair, "PT5M")
+            const { create, until, visit } = yield* serviceOf(pair, "PT5M")
             const plain = yield* create({})
             const counted = yield* create({ maxVisits: 5 })
             const locked = yield* create({ password: "not to be guessed at all" })
@@ -79,7 +121,7 @@ if (hasPrograms) {
             expect(yield* Effect.forEach(keys, visit)).toEqual([302, 302, 401])
           }).pipe(Effect.scoped)
 
-          const { create, until, visit } = yield* service(pair, "PT3S")
+          const { create, until, visit } = yield* serviceOf(pair, "PT3S")
           const key = yield* create({})
           const since = performance.now()
           expect(yield* visit(key)).toBe(302)
