@@ -1,10 +1,12 @@
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Logger, LogLevel, Schedule } from "effect"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
-import { poolKinds } from "../../../src/storage/keys/KeyPool.ts"
+import { type PoolKind, poolKinds } from "../../../src/storage/keys/KeyPool.ts"
 import * as KeyPoolRedis from "../../../src/storage/keys/KeyPoolRedis.ts"
+import * as WitnessRedis from "../../../src/storage/nodes/WitnessRedis.ts"
 import { administer, describeRedisProcess, ownProgram, parsed } from "../../support/services/redis/Redis.ts"
 import { freePorts } from "../../support/FreePort.ts"
 import { makeRedisProcess } from "../../support/services/redis/RedisProcess.ts"
@@ -18,6 +20,16 @@ const batch = (sequence: number) => ({ epoch: 1, sequence, keys: keys(`b${sequen
 
 /** Losses of connections are what these tests are about: no need to read of each. */
 const quietly = Logger.withMinimumLogLevel(LogLevel.None)
+
+const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8")
+
+/** What the README says that the Redis user needs. */
+const rightsOf = (kind: PoolKind): string => {
+  const [, rule, ofSets] = /The Redis user needs\s+`([^`]+)`,\s+and with `KEY_POOL=set` also `([^`]+)`/.exec(
+    readme
+  )!
+  return kind === "set" ? `${rule} ${ofSets}` : rule!
+}
 
 /** A Redis server of the test's own, and a pool of one shard on it. */
 const serverAndPool = Effect.fn("serverAndPool")(function* (config: ReadonlyArray<string> = inMemory) {
@@ -190,21 +202,27 @@ describeRedisProcess("KeyPool on Redis, when the server refuses", () => {
     })
   )
 
-  it.scopedLive.each(poolKinds)("needs for a %s no more rights than to its keys and these commands", (kind) =>
+  it.scopedLive.each(poolKinds)("needs for a %s and a witness no more rights than the README names", (kind) =>
     Effect.gen(function* () {
       const program = yield* ownProgram
       const [port] = yield* freePorts(1)
-      const handshake = "+client|setname +info +select"
-      const ofSets = kind === "list" ? "" : "+scard +spop +sadd"
-      const commands = `+eval +evalsha +get +set +del +llen +lpop +lpush +rpush +lpos +ltrim +lrange +smembers ${ofSets}`
-      const rights = `~linkmint:* -@all ${handshake} ${commands}`
-      const config = [...inMemory, "user default off", `user linkmint on >right-one ${rights}`]
+      const config = [...inMemory, "user default off", `user linkmint on >right-one ${rightsOf(kind)}`]
       const url = `redis://linkmint:right-one@127.0.0.1:${port}/1`
       yield* Effect.orDie(makeRedisProcess({ program, port: port!, config, url }))
       const urls = [parsed(url)]
       const pool = yield* KeyPoolRedis.make({ urls, namespace: "test", kind })
       yield* Effect.all(operations(pool))
       expect((yield* pool.push(owner, batch(1))).level).toBe(20)
+      const witness = yield* WitnessRedis.make(urls[0]!, "test")
+      const told = { timeline: 1, mark: 7, watermarks: [{ length: 7, range: 3, next: 40 }] }
+      yield* witness.raise({ ...told, system: "one" })
+      expect(yield* witness.read).toEqual({ ...told, system: "one" })
+      for (const system of ["other", undefined]) {
+        yield* witness.adopt({ system, timeline: 1 })
+        expect(yield* witness.read).toEqual({ ...told, system })
+      }
+      yield* KeyPoolRedis.forget({ urls, namespace: "test" })
+      expect(yield* pool.level(0)).toBe(0)
     })
   )
 
