@@ -24,6 +24,7 @@ import * as DomainStoreSql from "../storage/domains/DomainStoreSql.ts"
 import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/keys/KeyRangeStoreSql.ts"
+import { LinkDatabaseList } from "../storage/homes/LinkDatabaseList.ts"
 import * as LinkDatabaseChecks from "../storage/homes/LinkDatabases.ts"
 import * as LinkHomes from "../storage/homes/LinkHomes.ts"
 import * as VisitDatabaseChecks from "../storage/homes/VisitDatabases.ts"
@@ -112,6 +113,8 @@ const standstill = (settings: Settings) =>
       const namespace = yield* DeploymentName
       const witness = yield* Witness
       const { identity } = yield* DatabaseMark
+      const control = yield* SqlClient
+      const further = (yield* LinkDatabaseList).slice(1).map(({ sql }) => sql)
       const presence = (url: Redacted.Redacted) =>
         DatabasePresence.make("alone").pipe(
           Effect.provide(DatabaseServers.layer(url)),
@@ -123,6 +126,26 @@ const standstill = (settings: Settings) =>
           )
         )
       return {
+        // A backup can be of a former version: tables are brought up to date in what is certain to be the deployment's.
+        further: Option.match(settings.databaseUrl, {
+          onNone: () => Effect.succeed([]),
+          onSome: () =>
+            Effect.forEach(further, (sql, index) =>
+              Effect.mapError(
+                sql`SELECT 1`,
+                ({ message }) =>
+                  new Refused({
+                    message: `All databases of links are needed, and database ${index + 1} does not answer: ${message}`
+                  })
+              )
+            ).pipe(
+              Effect.zipRight(LinkDatabaseChecks.checkAll(control, further)),
+              Effect.zipRight(
+                Effect.forEach(further, (sql) => Effect.provideService(Migrations.migrate, SqlClient, sql))
+              ),
+              Effect.as(further)
+            )
+        }),
         hold: Option.match(settings.databaseUrl, { onNone: () => Effect.void, onSome: presence }),
         emptyPools: Option.match(settings.redisUrls, {
           onNone: () => Effect.void,

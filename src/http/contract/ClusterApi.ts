@@ -86,8 +86,9 @@ const Forecast = Schema.Struct({
 
 const Regression = Schema.Struct({
   at: Schema.String.annotations({ description: "When it was noticed" }),
-  since: Schema.String.annotations({
-    description: "When the database was last known to hand out keys: what was made since then may be gone"
+  since: Schema.NullOr(Schema.String).annotations({
+    description:
+      "When the database was last known to hand out keys: what was made since then may be gone. Null where that is not known, after `skip-keys`"
   }),
   skipped: Schema.Number.annotations({ description: "Keys of ranges that were passed over" }),
   dropped: Schema.Number.annotations({ description: "Keys that stood ready and were given up" })

@@ -5,7 +5,7 @@ import * as Iso8601 from "../../model/Iso8601.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import { lengthMax } from "../../keys/KeySpace.ts"
 import type { NodeReport } from "../../model/NodeReport.ts"
-import type { Regression } from "../../storage/nodes/DatabaseMark.ts"
+import { type Regression, sinceUnknown } from "../../storage/nodes/DatabaseMark.ts"
 import type { KeyCounts } from "../../storage/keys/KeyLedger.ts"
 import type { Heard } from "../../storage/nodes/NodeReports.ts"
 import type { Seen } from "../../storage/nodes/RunnersSeen.ts"
@@ -178,7 +178,7 @@ export const bodyOf = (
     regressions:
       regressions?.map(({ at, dropped, since, skipped }) => ({
         at: Iso8601.formatMoment(at),
-        since: Iso8601.formatMoment(since),
+        since: since === sinceUnknown ? null : Iso8601.formatMoment(since),
         skipped,
         dropped
       })) ?? null

@@ -15,7 +15,7 @@ export interface Mark {
 export interface Regression {
   /** When it was noticed. */
   readonly at: number
-  /** When the last move was made that the database still knew. */
+  /** When the last move was made that the database still knew; {@link sinceUnknown} where nobody knows how much it has forgotten. */
   readonly since: number
   /** Its mark then, and the one that was witnessed: the moves between them are lost, and what was committed beside them. */
   readonly mark: number
@@ -25,6 +25,9 @@ export interface Regression {
   /** Stocked and recorded keys that were given up, since they may have been handed out. */
   readonly dropped: number
 }
+
+/** Before all links: a regression since then has forgotten a time of any length. */
+export const sinceUnknown = 0
 
 /** What identifies a database: see {@link Testimony}. */
 export type Identity = Pick<Testimony, "system" | "timeline">

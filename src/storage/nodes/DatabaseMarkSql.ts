@@ -1,10 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Effect, Layer, Number as Numbers } from "effect"
-import { count } from "../../keys/PackedKeys.ts"
+import { Effect, Layer } from "effect"
 import { DatabaseMark, type Identity, type Mark, type Regression, toldMax } from "./DatabaseMark.ts"
-import { keysOf } from "../keys/KeyStockSql.ts"
-import * as KeyTablesSql from "../keys/KeyTablesSql.ts"
+import * as RegressionsSql from "./RegressionsSql.ts"
 import { databaseNow, forUpdate } from "../sql/SqlDialect.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
@@ -25,24 +23,15 @@ const digitsOf = (timeline: number): string => timeline.toString(16).toUpperCase
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = databaseNow(sql)
-  const { free, ...ahead } = KeyTablesSql.make(sql)
-  // A transaction that moves keys into `free` has taken them from one of the others before.
-  const stocks = [...Object.values(ahead), free]
+  const { begin, dropReady, lock, record } = RegressionsSql.make(sql)
 
   const timeline = sql.onDialectOrElse({
     orElse: () => sql.literal(`'${digitsOf(0)}'`),
     pg: () => sql.literal("left(pg_walfile_name(pg_current_wal_lsn()), 8)")
   })
-
-  /** Reads and locks the mark, and then locks all pool shards, so that fenced transactions wait. */
-  const lock = Effect.gen(function* () {
-    const [row] = yield* sql<
-      Pick<MarkRow, "mark" | "timeline"> & { readonly moved_at: number; readonly now: number }
-    >`
-      SELECT mark, moved_at, ${timeline} AS timeline, ${now} AS now FROM database_mark WHERE id = 1 ${forUpdate(sql)}`
-    yield* sql`SELECT shard FROM pool_shards ORDER BY shard ${forUpdate(sql)}`
-    return row!
-  })
+  const timelineNow = Effect.map(sql<Pick<MarkRow, "timeline">>`SELECT ${timeline} AS timeline`, ([row]) =>
+    Number.parseInt(row!.timeline, 16)
+  )
 
   /** Gives how many numbers were skipped. */
   const raiseWatermarks = Effect.fnUntraced(function* (witnessed: Testimony["watermarks"]) {
@@ -56,14 +45,6 @@ export const make = Effect.gen(function* () {
         ON CONFLICT (length, range) DO UPDATE SET next = excluded.next WHERE key_ranges.next < excluded.next`
     }
     return skipped
-  })
-
-  /** Gives up all ready keys; gives how many. */
-  const dropReady = Effect.gen(function* () {
-    const batches = yield* sql<{ keys: string }>`DELETE FROM pool_batches RETURNING keys`
-    const stocked = yield* Effect.forEach(stocks, ({ clear }) => clear)
-    yield* sql`UPDATE pool_shards SET epoch = epoch + 1`
-    return Numbers.sumAll([...batches.map(({ keys }) => count(keysOf(keys))), ...stocked])
   })
 
   const system = sql<{
@@ -94,7 +75,7 @@ export const make = Effect.gen(function* () {
 
     recover: Effect.fnUntraced(function* ({ mark: witnessed, timeline, watermarks }) {
       const found = yield* lock
-      if (found.mark >= witnessed || found.timeline !== digitsOf(timeline)) return undefined
+      if (found.mark >= witnessed || (yield* timelineNow) !== timeline) return undefined
       const regression: Regression = {
         at: found.now,
         since: found.moved_at,
@@ -103,12 +84,8 @@ export const make = Effect.gen(function* () {
         skipped: yield* raiseWatermarks(watermarks),
         dropped: yield* dropReady
       }
-      const { at, dropped, mark, since, skipped } = regression
-      yield* sql`
-        INSERT INTO database_regressions (lineage, noticed_at, since, mark, witnessed, skipped, dropped)
-        VALUES (${witnessed + 1}, ${at}, ${since}, ${mark}, ${witnessed}, ${skipped}, ${dropped})`
-      yield* sql`
-        UPDATE database_mark SET mark = ${witnessed + 1}, lineage = ${witnessed + 1}, moved_at = ${now} WHERE id = 1`
+      yield* record(witnessed + 1, regression)
+      yield* begin(witnessed + 1)
       return regression
     }, transactional(sql)),
 
@@ -118,12 +95,7 @@ export const make = Effect.gen(function* () {
 
     identity: sql.onDialectOrElse({
       orElse: (): Effect.Effect<Identity, SqlError> => Effect.succeed({ system: undefined, timeline: 0 }),
-      pg: () =>
-        Effect.zipWith(
-          system,
-          sql<Pick<MarkRow, "timeline">>`SELECT ${timeline} AS timeline`,
-          (system, [row]): Identity => ({ system, timeline: Number.parseInt(row!.timeline, 16) })
-        )
+      pg: () => Effect.zipWith(system, timelineNow, (system, timeline): Identity => ({ system, timeline }))
     })
   })
 })

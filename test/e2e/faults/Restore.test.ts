@@ -1,7 +1,7 @@
 // What docs/operations.md says to do after a restore, and with another `KEY_SECRET`, done by its own words.
 
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import Database from "libsql"
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -58,11 +58,17 @@ const serving = Effect.fn("serving")(function* (folder: string, variables: Varia
     )
   const statusOf = (key: string) =>
     Effect.map(send(connections, port, { path: `/${key}` }), ({ status }) => status)
+  const remove = (key: string) =>
+    send(connections, port, {
+      method: "DELETE",
+      path: `/api/v1/links/${key}`,
+      headers: { "x-api-key": adminKey }
+    })
   const stop = Effect.suspend(() => {
     program.signal("SIGTERM")
     return program.ended
   })
-  return { create, output: program.output, statusOf, stop }
+  return { create, output: program.output, remove, statusOf, stop }
 })
 
 /** What `npm run admin -- skip-keys` says of a folder. */
@@ -118,6 +124,45 @@ describe("a backup that is restored", () => {
           expect(fresh.filter((key) => published.has(key))).toEqual([])
           expect(restored.output().includes("The database has forgotten")).toBe(restored === witnessed)
         }
+      }),
+    120_000
+  )
+})
+
+describe("a backup with a key whose quarantine has ended since", () => {
+  it.scopedLive(
+    "does not give the key to another once more when keys are skipped before the first start; it does otherwise",
+    () =>
+      Effect.gen(function* () {
+        const [folder, careless, careful] = [yield* dataFolder, yield* dataFolder, yield* dataFolder]
+        const first = yield* serving(folder)
+        const [key] = yield* first.create(1)
+        expect((yield* first.remove(key!)).status).toBe(204)
+        yield* first.stop
+        // As if the backup were of the moment before its quarantine was over.
+        execute(folder, `UPDATE links SET ended_at = ended_at - ${Duration.toMillis("31 days")}`)
+        backUp(folder)
+        /** Creates links until one has the key. */
+        const given = (program: Effect.Effect.Success<ReturnType<typeof serving>>) =>
+          Effect.repeat(program.create(100), { until: (keys) => keys.includes(key!), times: 100 })
+
+        const second = yield* serving(folder)
+        expect(yield* given(second)).toContain(key)
+        yield* second.stop
+        restore(folder, careless)
+        restore(folder, careful)
+
+        const again = yield* serving(careless)
+        expect(yield* given(again)).toContain(key)
+        yield* again.stop
+
+        yield* skipKeys(careful)
+        const restored = yield* serving(careful)
+        // Its tombstone goes, as any other.
+        yield* Effect.repeat(restored.statusOf(key!), { until: (status) => status === 404 })
+        expect(yield* restored.create(1_000)).not.toContain(key)
+        expect(yield* restored.create(1_000)).not.toContain(key)
+        expect(yield* restored.statusOf(key!)).toBe(404)
       }),
     120_000
   )

@@ -5,6 +5,7 @@ import * as KeyMinter from "../../../src/keys/KeyMinter.ts"
 import * as KeySpace from "../../../src/keys/KeySpace.ts"
 import type { NodeReport } from "../../../src/model/NodeReport.ts"
 import { reportOf, totalsOf } from "../../support/Reports.ts"
+import { sinceUnknown } from "../../../src/storage/nodes/DatabaseMark.ts"
 
 const minter = KeyMinter.make(KeySpace.make("base62", 7), new Uint8Array(16))
 
@@ -220,9 +221,11 @@ describe("keys in the picture", () => {
 
   it("tells when the database had forgotten, and nothing where it does not say", () => {
     const at = Date.parse("2026-11-21T09:00:00.000Z")
-    const regressions = [{ at, since: at - 60_000, mark: 7, witnessed: 9, skipped: 300, dropped: 40 }]
+    const regression = { at, since: at - 60_000, mark: 7, witnessed: 9, skipped: 300, dropped: 40 }
+    const regressions = [regression, { ...regression, since: sinceUnknown }]
     expect(picture({ regressions }).regressions).toEqual([
-      { at: "2026-11-21T09:00:00.000Z", since: "2026-11-21T08:59:00.000Z", skipped: 300, dropped: 40 }
+      { at: "2026-11-21T09:00:00.000Z", since: "2026-11-21T08:59:00.000Z", skipped: 300, dropped: 40 },
+      { at: "2026-11-21T09:00:00.000Z", since: null, skipped: 300, dropped: 40 }
     ])
     expect(picture({ regressions: null }).regressions).toBeNull()
   })

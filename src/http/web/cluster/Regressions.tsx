@@ -14,8 +14,8 @@ export const Regressions = ({ regressions }: { readonly regressions: Cluster["re
           <li key={at} class="bad">
             <time dateTime={at}>{formatMoment(at)}</time>
             <span>
-              {fill(words().forgottenSince, {
-                moment: formatMoment(since),
+              {fill(since === null ? words().forgottenSometime : words().forgottenSince, {
+                moment: since === null ? "" : formatMoment(since),
                 skipped: formatNumber(skipped),
                 dropped: formatNumber(dropped)
               })}

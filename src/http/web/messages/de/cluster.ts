@@ -67,6 +67,8 @@ export default {
     "Links, die inzwischen angelegt, geändert oder gelöscht wurden, können weg sein oder so, wie sie vorher waren. Keiner ihrer Schlüssel wird noch einmal vergeben.",
   forgottenSince:
     "Seit {moment} ist nichts bekannt. {skipped} Schlüssel wurden übersprungen, und {dropped}, die bereitstanden, aufgegeben.",
+  forgottenSometime:
+    "Eine Sicherung wurde eingespielt. {skipped} Schlüssel wurden übersprungen, und {dropped}, die bereitstanden, aufgegeben.",
   ledger: "Verbleib der Schlüssel",
   part: {
     bound: "An Links vergeben",

@@ -65,6 +65,8 @@ export default {
     "Links that were made, changed or deleted meanwhile may be gone, or as they were before. No key of theirs is given to another.",
   forgottenSince:
     "Nothing is known since {moment}. {skipped} keys were skipped, and {dropped} that stood ready were given up.",
+  forgottenSometime:
+    "A backup was restored. {skipped} keys were skipped, and {dropped} that stood ready were given up.",
   ledger: "Ledger",
   part: {
     bound: "Bound to links",
