@@ -1,12 +1,15 @@
 // What docs/operations.md says to do after a restore, and with another `KEY_SECRET`, done by its own words.
 
+import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import Database from "libsql"
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { agent, jsonOf, send } from "../../support/http/HttpClient.ts"
 import { freePort } from "../../support/FreePort.ts"
+import { describePostgres, freshDatabase } from "../../support/services/postgres/Postgres.ts"
+import { migratedDatabase, postgresAt } from "../../support/Stores.ts"
 import { dataFolder, run, start, type Variables } from "../Program.ts"
 
 const adminKey = "lm_the-administrator-of-restores"
@@ -165,6 +168,52 @@ describe("a backup with a key whose quarantine has ended since", () => {
         expect(yield* restored.statusOf(key!)).toBe(404)
       }),
     120_000
+  )
+})
+
+/** Runs the commands over databases of four settings; gives, by the name of the dump, which database is found in it. */
+const dumped = (commands: string) =>
+  Effect.gen(function* () {
+    const folder = yield* dataFolder
+    mkdirSync(folder, { recursive: true })
+    const opened = (url: string) =>
+      Effect.map(Layer.build(postgresAt(url)), (context) => Context.get(context, SqlClient.SqlClient))
+    const names = ["linkmint", "links-1", "links-2", "visits-1"]
+    const urls = yield* Effect.forEach(names, (name) =>
+      Effect.gen(function* () {
+        const url = yield* migratedDatabase
+        const sql = yield* opened(url)
+        yield* sql`INSERT INTO deployment (name, value) VALUES ('is', ${name})`
+        return url
+      })
+    )
+    const [DATABASE_URL, one, two, VISIT_DATABASE_URLS] = urls
+    const variables = { DATABASE_URL, LINK_DATABASE_URLS: `${one},${two}`, VISIT_DATABASE_URLS }
+    const dumping = yield* run("/bin/sh", ["-ec", `cd "${folder}"\n${commands}`], variables)
+    expect((yield* dumping.ended).code, dumping.output()).toBe(0)
+    return yield* Effect.forEach(names, (name) =>
+      Effect.gen(function* () {
+        const url = yield* freshDatabase
+        const restoring = yield* run("pg_restore", [`--dbname=${url}`, `${folder}/${name}.dump`], {})
+        expect((yield* restoring.ended).code, restoring.output()).toBe(0)
+        const sql = yield* opened(url)
+        const [row] = yield* sql<{ value: string }>`SELECT value FROM deployment WHERE name = 'is'`
+        return [name, row!.value] as const
+      })
+    )
+  })
+
+describePostgres("a backup of several databases", () => {
+  it.scopedLive(
+    "has each of them by its setting and place",
+    () =>
+      Effect.gen(function* () {
+        const [, chapter = ""] = document.split(/^## Backup and restore$/m)
+        const blocks = [...chapter.matchAll(/(?:^ {4}.*\n)+/gm)].map(([block]) => block)
+        const commands = blocks.find((block) => block.includes("LINK_DATABASE_URLS"))
+        for (const [name, value] of yield* dumped(commands ?? "")) expect(value).toBe(name)
+      }),
+    60_000
   )
 })
 
