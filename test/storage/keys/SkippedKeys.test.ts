@@ -81,7 +81,8 @@ onEveryDatabase((client) => {
       yield* linked(sql, links, "overdue", 9, 3)
       yield* linked(sql, links, "recent", 9, 0.5)
       yield* linked(sql, links, "living", 9)
-      const before = yield* mark.move(0)
+      const { timeline } = yield* mark.identity
+      const before = yield* mark.move({ floor: 0, timeline })
 
       expect(yield* SkippedKeys.skip(1_000)).toEqual({ ranges: 16, dropped: 15 })
       expect(yield* stock.size).toBe(0)
@@ -105,7 +106,7 @@ onEveryDatabase((client) => {
       expect(yield* mark.regressions).toHaveLength(2)
       const found = yield* mark.look
       expect(found.mark).toBe(found.lineage)
-      expect(yield* mark.recover({ mark: found.mark + 1, watermarks: [] })).toBeDefined()
+      expect(yield* mark.recover({ mark: found.mark + 1, timeline, watermarks: [] })).toBeDefined()
     }).pipe(Effect.provide(stores))
   )
 })
