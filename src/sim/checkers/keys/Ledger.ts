@@ -24,15 +24,21 @@ const holding: ReadonlySet<string> = new Set(["handed", "refused", "unsure", "un
 
 const isHeld = ({ tag }: JournalEntry) => holding.has(tag)
 
+type LostKeys = ReadonlyArray<readonly [key: string, entry: JournalEntry]>
+
+/** What was found for evidence that is looked at several times. */
+const found = new WeakMap<Evidence, LostKeys>()
+
 /** The keys that are not accounted for, and where each was last seen. */
-const lostKeys = ({
-  buffered,
-  journal,
-  pooled,
-  recorded,
-  row,
-  stocked
-}: Evidence): ReadonlyArray<readonly [key: string, entry: JournalEntry]> => {
+const lostKeys = (evidence: Evidence): LostKeys => {
+  const known = found.get(evidence)
+  if (known !== undefined) return known
+  const lost = findLost(evidence)
+  found.set(evidence, lost)
+  return lost
+}
+
+const findLost = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence): LostKeys => {
   const isBound = (key: string) => domainNumbers.some((domain) => row(qualifiedKey({ domain, key })) !== null)
   const isThere = (key: string) =>
     pooled.has(key) || recorded.has(key) || stocked.has(key) || buffered.has(key) || isBound(key)
