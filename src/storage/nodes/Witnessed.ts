@@ -156,6 +156,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
     const look: Effect.Effect<void, StorageError> = Effect.gen(function* () {
       const told = yield* read
       const found = yield* mark.look
+      yield* refuseFormer("DatabaseMark.look", found, told)
       if (found.timeline !== timeline) {
         yield* meet(found)
         return yield* look

@@ -77,6 +77,25 @@ afterEach(() => {
 })
 
 describe("an import in the page", () => {
+  it("sends its first batch with the same times again after a failure", async () => {
+    const { kept, memory } = memoryOf()
+    const times: Array<unknown> = []
+    vi.stubGlobal("fetch", async (path: string, { body }: RequestInit) => {
+      const date = new Date(Date.UTC(2026, 0, 1, 0, times.length)).toUTCString()
+      if (path === "/health/live") return new Response("", { headers: { date } })
+      times.push(body)
+      return times.length === 1
+        ? new Response("{}", { status: 403 })
+        : answer([made("https://example.com/0")])
+    })
+    const again = () => run(sourceOf(1), memory, () => {}, new AbortController().signal)
+    await expect(again()).rejects.toBeDefined()
+    await again()
+    expect(times).toHaveLength(2)
+    expect(times[1]).toBe(times[0])
+    expect(kept.at(-1)).toBeUndefined()
+  })
+
   it("makes 100 links at a time, each time under another key, and tells how far it is", async () => {
     const { last, outcomes, requests } = await imported(250, ({ urls }) => answer(urls.map(made)))
     expect(requests.map(({ urls }) => urls.length)).toEqual([100, 100, 50])

@@ -178,6 +178,20 @@ describe("a database with a witness", () => {
     }
   })
 
+  it.effect("does not recover a primary in whose place a standby has been promoted", () =>
+    Effect.gen(function* () {
+      const { database, one, witness } = yield* deployment
+      yield* advance(one)
+      const other = yield* database.standby().witnessed(witness)
+      yield* advance(other)
+      yield* advance(other)
+      for (const ask of [one.look, one.compare, Effect.asVoid(advance(one))]) {
+        expect(yield* Effect.flip(ask)).toMatchObject({ reason: expect.stringContaining("on timeline 0") })
+      }
+      expect(yield* database.mark.regressions).toEqual([])
+    })
+  )
+
   it.effect("hands out nothing that was asked of the state that it has been recovered from", () =>
     Effect.gen(function* () {
       const { database, one, other, witness } = yield* deployment

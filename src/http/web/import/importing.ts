@@ -90,6 +90,12 @@ export const run = async (
     : { settled: 0, made: 0, present: 0, rejected: 0, base_ms: await Links.serviceTime(signal) }
   let rejected: ReadonlyArray<Rejected> = isSame ? before.rejected : []
   const tell = (waits?: Outcome["waits"]) => onProgress({ total, progress, rejected, waits })
+  const keep = () =>
+    memory.write(
+      progress.settled < total
+        ? { id, title, total, progress, rejected: rejected.slice(0, rejectedMax.kept) }
+        : undefined
+    )
 
   const ports: Ports = {
     // The service alone looks into rules and variants.
@@ -104,18 +110,13 @@ export const run = async (
     onSettled: (next, some) => {
       progress = next
       rejected = [...rejected, ...some].slice(0, rejectedMax.held)
-      const unfinished: Unfinished = {
-        id,
-        title,
-        total,
-        progress,
-        rejected: rejected.slice(0, rejectedMax.kept)
-      }
-      memory.write(next.settled < total ? unfinished : undefined)
+      keep()
       tell()
     },
     isStopped: () => signal.aborted
   }
+  // The first batch too is repeated as it was sent.
+  keep()
   tell()
   try {
     await runImport(source.entries(), progress, { atOnce, ports })
