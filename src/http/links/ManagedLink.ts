@@ -1,7 +1,7 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Links } from "../../actors/links/Links.ts"
-import { stateAt } from "../../model/Link.ts"
+import type { Link } from "../../model/Link.ts"
 import { isLinkText } from "../contract/LinkSchemas.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { Domains } from "../domains/Domains.ts"
@@ -20,22 +20,25 @@ export interface NamedLink {
   readonly domain?: QueryText | undefined
 }
 
-/** Gives the link of a key; `null` where there is none, or it is deleted. */
-export const makeFinder = Effect.map(Effect.all([Links, Domains]), ([links, domains]) =>
-  Effect.fnUntraced(function* ({ domain, key }: NamedLink) {
-    const text = domains.textOf(key, domain)
-    const link =
-      text !== undefined && isLinkText(text)
-        ? yield* orProblem(findAsWritten(domains, links.find, text))
-        : null
-    return link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted" ? link : null
-  })
+/** Gives the row of a key, also of a deleted link; `null` where there is none. */
+export const makeFinder = Effect.map(
+  Effect.all([Links, Domains]),
+  ([links, domains]) =>
+    ({ domain, key }: NamedLink): Effect.Effect<Link | null, Problem> => {
+      const text = domains.textOf(key, domain)
+      return text !== undefined && isLinkText(text)
+        ? orProblem(findAsWritten(domains, links.find, text))
+        : Effect.succeed(null)
+    }
 )
+
+/** The link of a row; `null` where there is none, or it is deleted. */
+export const present = (row: Link | null): Link | null => (row?.deletedAt === null ? row : null)
 
 /** Gives the link of a key to a caller who may manage it. Deleted links, and those of other owners, answer 404. */
 export const make = Effect.map(makeFinder, (find) =>
   Effect.fnUntraced(function* (caller: KnownCaller, named: NamedLink) {
-    const link = yield* find(named)
+    const link = present(yield* find(named))
     return link !== null && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(noLink)
   })
 )

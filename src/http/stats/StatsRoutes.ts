@@ -220,7 +220,10 @@ export const make = Effect.gen(function* () {
     lookUp(
       request,
       undefined,
-      Effect.map(found, (link) => (isPublic(link) ? link : null))
+      Effect.map(found, (row) => {
+        const link = ManagedLink.present(row)
+        return isPublic(link) ? link : null
+      })
     )
 
   const mayRead = (request: Request) =>
@@ -236,12 +239,16 @@ export const make = Effect.gen(function* () {
         return yield* respondOf(link, yield* check(parameters, now, kept), "anybody")
       }
       const asked = yield* check(parameters, now, kept)
-      const found = yield* find({ domain, key })
-      // Administrators manage every link, and have nothing to guess.
-      if (Caller.mayManage(caller.right, found === null ? null : found.owner)) {
-        return yield* found === null ? Effect.fail(ManagedLink.noLink) : respondOf(found, asked, "manager")
+      // Before anything is counted: who manages a link is neither counted nor refused, and only its row tells.
+      const row = yield* find({ domain, key })
+      // Nor is it a guess where it is deleted. Administrators manage every link, and have nothing to guess.
+      if (Caller.mayManage(caller.right, row === null ? null : row.owner)) {
+        const managed = ManagedLink.present(row)
+        return yield* managed === null
+          ? Effect.fail(ManagedLink.noLink)
+          : respondOf(managed, asked, "manager")
       }
-      const link = yield* lookUpPublic(request, Effect.succeed(found))
+      const link = yield* lookUpPublic(request, Effect.succeed(row))
       return link === null ? yield* Effect.fail(ManagedLink.noLink) : yield* respondOf(link, asked, "anybody")
     }),
 

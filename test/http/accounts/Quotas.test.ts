@@ -297,6 +297,8 @@ withService(
         const hidden = keyOf(yield* create({ url }))
         const { headers: user } = yield* newSession
         const own = keyOf(yield* create({ url }, user))
+        const deleted = keyOf(yield* create({ url, publicStats: true }, user))
+        expect((yield* ask("DELETE", `/api/v1/links/${deleted}`, user)).status).toBe(204)
         const asking = (headers: Readonly<Record<string, string>>, address: string) => (key: string) =>
           ask("GET", `/api/v1/links/${key}/stats`, { ...headers, ...from(address) })
         const nothing = (stats: ReturnType<typeof asking>) => {
@@ -307,6 +309,7 @@ withService(
         const one = asking(user, "198.51.100.15")
         for (let turn = 0; turn < 20; turn++) {
           for (const key of [own, shown]) expect((yield* one(key)).status).toBe(200)
+          expectProblem(yield* one(deleted), "not-found")
         }
         const other = asking(user, "198.51.100.16")
         for (const [stats, guess] of [
@@ -319,6 +322,7 @@ withService(
           for (const key of [shown, hidden, "nothing"]) expectProblem(yield* stats(key), "rate-limited")
           // What one manages is no guess.
           expect((yield* stats(own)).status).toBe(200)
+          expectProblem(yield* stats(deleted), "not-found")
         }
 
         // Administrators manage every link.
@@ -326,6 +330,13 @@ withService(
         const guess = nothing(admin)
         for (let turn = 0; turn < 20; turn++) expect((yield* guess).status).toBe(404)
         for (const key of [own, shown, hidden]) expect((yield* admin(key)).status).toBe(200)
+        expectProblem(yield* admin(deleted), "not-found")
+
+        // Of others' deleted links nobody learns more than of keys without one.
+        const { headers: stranger } = yield* newSession
+        const { allowed, refused } = yield* drain(asking(stranger, "198.51.100.18")(deleted), 404)
+        expect(allowed).toBe(5)
+        expectProblem(refused, "rate-limited")
       })
     )
 
