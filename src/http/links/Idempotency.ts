@@ -153,8 +153,13 @@ export const make = Effect.map(Effect.all([GuardedCreates, KeyedHash]), ([guarde
         return { answer, isReplay: false }
       }
       const error = outcome.left
-      // An earlier try of this very create may have been applied, and its answer lost.
-      if ("_tag" in error && error._tag === "Superseded") return yield* replay(yield* beginning, fingerprint)
+      if ("_tag" in error && error._tag === "Superseded") {
+        // An earlier try of this very create may have been applied, and its answer lost.
+        const state = yield* beginning
+        // Or it is under way beside its alias, under the substitute, and this one holds the guard for nothing: the next repeat is to meet what becomes of the other.
+        if (state._tag !== "Settled") yield* Effect.ignore(abandon(guarded, guard))
+        return yield* replay(state, fingerprint)
+      }
       const isUnknown = "_tag" in error && error.applied === "unknown"
       if (!isUnknown) yield* Effect.ignore(abandon(guarded, guard))
       return yield* problemOf(error)
@@ -163,7 +168,8 @@ export const make = Effect.map(Effect.all([GuardedCreates, KeyedHash]), ([guarde
       begin: beginning,
       create: () => createUnder,
       otherwise: (state) => replay(state, fingerprint),
-      // A link that is still on the way is bound only where a repeat gets its answer: with the guard, or with an alias's substitute for it.
+      // A link that is still on the way is bound only where a repeat gets its answer: with the guard, or with an alias's substitute for it. To hold the guard for an alias would have repeats
+      // wait for its lease also where no bind has begun yet; one that has, has them wait for itself alone.
       giveUp: () => abandon(guarded, guard)
     })
   }, Traced.span("Idempotency.once"))

@@ -53,8 +53,8 @@ const settledOf = ({ fingerprint = "" }: Guard, state: GuardState | undefined): 
  * guards is: a repeat of its create has another key, and would not meet what is there. It is `apart` where either has moved since the key was chosen. An alias, or a second guard, can be in another one:
  *
  * - If the first of the guards is where the link is, it decides, in the same transaction. The others are settled afterwards.
- * - Otherwise a substitute of it in the link's database decides, and all of them are settled afterwards. Where that cannot be done, the create has no answer (`superseded`), and whoever begins the
- *   guard again, after its lease, meets the substitute, which has it; also where the two have come into one database since.
+ * - Otherwise a substitute of it in the link's database decides, and all of them are settled afterwards. Where that cannot be done, or another try has taken the guard, the create has no answer
+ *   (`superseded`), and whoever begins the guard again, after its lease or once it is given up, meets the substitute, which has it; also where the two have come into one database since.
  */
 export const make = (
   router: Router<HasGuards>,
@@ -140,12 +140,32 @@ export const make = (
           ])
     )
 
-  /** Settles guards without their link's transaction; gives whether they are. */
-  const settleAll = (some: ReadonlyArray<Guard>, key: string, answer: string) =>
-    settleMany(some.map((guard) => ({ ...guard, answer, key }))).pipe(
+  /**
+   * Settles guards without their link's transaction; gives whether all have the answer. One that is not held any more may have it from a try before, whose own answer was lost. One that was given up
+   * since is begun again, so that a repeat finds the answer at once. One that another create has taken is left to that.
+   */
+  const settleAll = (guards: ReadonlyArray<Guard>, key: string, answer: string) => {
+    const settle = (some: ReadonlyArray<Guard>) =>
+      settleMany(some.map((guard) => ({ ...guard, answer, key })))
+    return Effect.gen(function* () {
+      const settled = yield* settle(guards)
+      const open = guards.filter((_, place) => settled[place] !== true)
+      if (open.length === 0) return true
+      const states = yield* beginMany(
+        open.map((guard) => ({ ...guard, ...guardTimes, fingerprint: guard.fingerprint ?? "" }))
+      )
+      const begun = open.filter((_, place) => states[place]!._tag === "Begun")
+      const others = states.filter(({ _tag }) => _tag !== "Begun")
+      const again = begun.length === 0 ? [] : yield* settle(begun)
+      return (
+        again.every((isSettled) => isSettled) &&
+        others.every((one) => one._tag === "Settled" && one.key === key && one.answer === answer)
+      )
+    }).pipe(
       Effect.retry(settlingAgain),
-      Effect.isSuccess
+      Effect.orElseSucceed(() => false)
     )
+  }
 
   /**
    * What becomes of a link of which a substitute has the answer of an earlier try, or of another create; `undefined` where the link of that is not there any more. One that has ended counts as little as

@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { describe } from "vitest"
+import { Superseded } from "../../../src/actors/links/LinkDraft.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import * as Idempotency from "../../../src/http/links/Idempotency.ts"
 import { KeyedHash } from "../../../src/secrets/KeyedHash.ts"
@@ -67,6 +68,29 @@ const abandonedAfter = (applied: "no" | "unknown") =>
     return abandoned
   })
 
+/** A create that is superseded, and whose guard is found in a state then: the answer, and how often the guard is given up. */
+const afterSuperseded = (state: GuardState) =>
+  Effect.gen(function* () {
+    let begun = 0
+    let abandoned = 0
+    const guarded = {
+      beginMany: () => Effect.sync(() => [begun++ === 0 ? { _tag: "Begun" } : state]),
+      abandonMany: () => Effect.sync(() => [++abandoned > 0])
+    } as unknown as typeof GuardedCreates.Service
+    const once = yield* Idempotency.make.pipe(
+      Effect.provideService(GuardedCreates, guarded),
+      Effect.provideService(KeyedHash, testHash)
+    )
+    const answered = yield* Effect.either(
+      once({
+        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
+        answerOf: () => kept,
+        create: () => new Superseded()
+      })
+    )
+    return { abandoned, answered }
+  })
+
 /** What happens to the guard, in order, when its create is interrupted: while the guard is begun, or under it. */
 const afterInterrupt = (during: "begin" | "create") =>
   Effect.gen(function* () {
@@ -108,6 +132,23 @@ describe("the guard of a create with an Idempotency-Key", () => {
     Effect.gen(function* () {
       expect(yield* abandonedAfter("no")).toBe(1)
       expect(yield* abandonedAfter("unknown")).toBe(0)
+    })
+  )
+
+  it.effect("is given up when another try is binding the link, so that the next repeat meets that", () =>
+    Effect.gen(function* () {
+      const fingerprint = testHash.of("create-body", JSON.stringify(body))
+      const open: ReadonlyArray<GuardState> = [{ _tag: "Running", fingerprint }, { _tag: "Begun" }]
+      for (const state of open) {
+        expect(yield* afterSuperseded(state)).toMatchObject({
+          abandoned: 1,
+          answered: { left: { kind: "idempotency-in-progress" } }
+        })
+      }
+      expect(yield* afterSuperseded(settled(fingerprint))).toMatchObject({
+        abandoned: 0,
+        answered: { right: { answer: kept, isReplay: true } }
+      })
     })
   )
 

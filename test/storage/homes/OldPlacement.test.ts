@@ -4,7 +4,7 @@ import { Context, Deferred, Effect, Fiber } from "effect"
 import { bucketCount, bucketOf, bucketOfName } from "../../../src/keys/Buckets.ts"
 import { Direct } from "../../../src/fibers/Direct.ts"
 import { isRefused, LinkTenure, under } from "../../../src/storage/links/buckets/LinkTenure.ts"
-import { begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
+import { abandon, begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
 import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
 import type { KnownPlacement } from "../../../src/storage/homes/PlacementCache.ts"
@@ -432,6 +432,58 @@ describePostgres("a create whose guard is in another database than its alias", (
       expect(yield* guarded.bindMany([bind(2)])).toEqual(["superseded"])
       expect(yield* begin(guarded, beginning(3))).toMatchObject({ _tag: "Settled", answer: "the answer" })
       expect(yield* node.links.findMany(["there"])).toEqual([alias])
+    })
+  )
+
+  it.scopedLive("that was given up while it was bound has the answer, before its repeat begins", () =>
+    Effect.gen(function* () {
+      const { guarded } = yield* Effect.flatten(open)
+      yield* begin(guarded, beginning(1))
+      expect(yield* abandon(guarded, guard(1))).toBe(true)
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["bound"])
+      expect(yield* begin(guarded, beginning(2))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+    })
+  )
+
+  it.scopedLive("that was given up while it was bound has no answer while its repeat has the guard", () =>
+    Effect.gen(function* () {
+      const { databases, guarded } = yield* Effect.flatten(open)
+      yield* begin(guarded, beginning(1))
+      // The first has begun its substitute, and not bound its link.
+      yield* databases[1]!.guarded.beginMany([{ ...beginning(1), name: "idempotency:a@there" }])
+      yield* abandon(guarded, guard(1))
+      expect(yield* begin(guarded, beginning(2))).toEqual({ _tag: "Begun" })
+      expect(yield* guarded.bindMany([bind(2)])).toEqual(["superseded"])
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["superseded"])
+      // The repeat gives it up as well, and the next one meets the substitute.
+      expect(yield* abandon(guarded, guard(2))).toBe(true)
+      expect(yield* begin(guarded, beginning(3))).toEqual({ _tag: "Begun" })
+      expect(yield* guarded.bindMany([bind(3)])).toEqual(["superseded"])
+      expect(yield* begin(guarded, beginning(4))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+    })
+  )
+
+  it.scopedLive("has its answer where its guard was settled, and that was not told", () =>
+    Effect.gen(function* () {
+      const node = yield* Effect.flatten(open)
+      const lost = new StorageError({
+        operation: "settle",
+        applied: "unknown",
+        reason: "the connection failed"
+      })
+      let times = 0
+      const [first, ...others] = node.databases
+      const guards: LinkPorts.OneDatabase["guarded"] = {
+        ...first!.guarded,
+        settleMany: (some) =>
+          Effect.flatMap(first!.guarded.settleMany(some), (settled) =>
+            times++ === 0 ? Effect.fail(lost) : Effect.succeed(settled)
+          )
+      }
+      const { guarded } = yield* LinkPorts.routed([{ ...first!, guarded: guards }, ...others], node.placement)
+      yield* begin(guarded, beginning(1))
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["bound"])
+      expect(times).toBe(2)
     })
   )
 
