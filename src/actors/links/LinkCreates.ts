@@ -119,7 +119,8 @@ export const make = Effect.gen(function* () {
   const buffer = yield* KeyBuffer
   const choice = yield* KeyChoice.make(buffer)
   /** Keys of links that were not bound go back, whether or not anyone still waits for the outcome. */
-  const onRefused = (links: ReadonlyArray<Link>) => buffer.putBack(mintedOf(links))
+  const onRefused: CreateAsks.OnRefused = (links, by) =>
+    by === "store" ? choice.refused(mintedOf(links)) : buffer.putBack(mintedOf(links))
   const local = yield* LocalOwners
   const runtime = yield* Effect.runtime()
   const bindThen = CreateAsks.telling(local.bindThen, onRefused, runtime)

@@ -74,6 +74,9 @@ const tooMany: BindOutcome = Exit.fail(
   new Unavailable({ reason: "too many links wait to be bound", applied: "no" })
 )
 
+/** Whether it is this node that has refused a link, and not its store. */
+export const isTooMany = (outcome: BindOutcome): boolean => outcome === tooMany
+
 /** The node stopped while the link was being bound: another one may bind it. */
 const stopped = new Unavailable({ reason: "the node stops", applied: "unknown", away: true })
 

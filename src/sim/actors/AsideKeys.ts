@@ -1,13 +1,27 @@
-import { Context, Effect } from "effect"
+import { Cause, Context, Effect, Either, Exit, Option } from "effect"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
+import type { Link } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { PartlyFailed, type StorageError } from "../../storage/StorageError.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import { isKnownUndone } from "./KeyTrail.ts"
+
+/** Those of some links of a call that certainly were not bound, as its failure says. */
+const refusedOf = (links: ReadonlyArray<Link>, exit: Exit.Exit<unknown, StorageError>) => {
+  if (Exit.isSuccess(exit)) return []
+  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  if (!(failure instanceof PartlyFailed)) return isKnownUndone(exit) ? links : []
+  return links.filter((_, place) => {
+    const outcome = failure.outcomes[place]!
+    return Either.isLeft(outcome) && outcome.left.applied === "no"
+  })
+}
 
 /**
- * Keys that nodes have taken out of their buffers, and that nobody has been asked to bind since: where links are in several databases, a node puts aside those that will not do now (`KeyChoice`). It
- * has them until it is killed.
+ * Keys that nodes have taken out of their buffers, and that nobody has been asked to bind since, or whose links were certainly refused: where links are in several databases, a node puts aside those
+ * that will not do now (`KeyChoice`). It has them until it is killed.
  */
 export class AsideKeys {
   readonly #keys = new Map<string, Set<string>>()
@@ -51,29 +65,37 @@ export class AsideKeys {
     }
   }
 
-  /** The ports by which processes bind links: their keys are aside no more. */
-  asked<A>(ports: Context.Context<A | LinkStore | GuardedCreates>) {
+  /** The ports by which a process binds links: their keys are aside no more, unless they are refused. */
+  asked<A>({ id }: VirtualProcess, ports: Context.Context<A | LinkStore | GuardedCreates>) {
     const links = Context.get(ports, LinkStore)
     const guarded = Context.get(ports, GuardedCreates)
-    const asked = (keys: ReadonlyArray<string>) => {
-      for (const key of keys) for (const own of this.#keys.values()) own.delete(plainKeyOf(key))
-    }
+    const asking = <B>(
+      asked: ReadonlyArray<Link>,
+      call: Effect.Effect<B, StorageError>
+    ): Effect.Effect<B, StorageError> =>
+      Effect.suspend(() => {
+        for (const { key } of asked) for (const own of this.#keys.values()) own.delete(plainKeyOf(key))
+        return Effect.onExit(call, (exit) =>
+          Effect.sync(() => {
+            // One that was killed meanwhile has none.
+            for (const { custom, key } of refusedOf(asked, exit)) {
+              if (!custom) this.#keys.get(id)?.add(plainKeyOf(key))
+            }
+          })
+        )
+      })
     return ports.pipe(
       Context.add(LinkStore, {
         ...links,
-        insertMany: (rows) =>
-          Effect.suspend(() => {
-            asked(rows.map(({ key }) => key))
-            return links.insertMany(rows)
-          })
+        insertMany: (rows) => asking(rows, links.insertMany(rows))
       }),
       Context.add(GuardedCreates, {
         ...guarded,
         bindMany: (rows) =>
-          Effect.suspend(() => {
-            asked(rows.map(({ link }) => link.key))
-            return guarded.bindMany(rows)
-          })
+          asking(
+            rows.map(({ link }) => link),
+            guarded.bindMany(rows)
+          )
       })
     )
   }

@@ -15,7 +15,7 @@ const isSuccess = (ending: Ending): ending is Exit.Success<unknown, unknown> =>
   ending !== undefined && Exit.isSuccess(ending)
 
 /** Whether what failed has certainly left nothing behind. */
-const isKnownUndone = (ending: Ending): boolean =>
+export const isKnownUndone = (ending: Ending): boolean =>
   ending !== undefined &&
   Exit.isFailure(ending) &&
   Chunk.some(

@@ -424,7 +424,7 @@ export class Deployment {
         BriefGuards.over(this.options.answersKept_s)
       )
       const mutated = Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, minter)
-      return this.#trail.over(process, this.#aside?.asked(mutated) ?? mutated)
+      return this.#trail.over(process, this.#aside?.asked(process, mutated) ?? mutated)
     })
   }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import { describe } from "vitest"
 import type { KeyBuffer } from "../../../src/actors/keys/KeyBuffer.ts"
 import * as KeyChoice from "../../../src/actors/keys/KeyChoice.ts"
@@ -11,7 +11,7 @@ const places = (open: Set<string>): LinkPlacesService => ({
   databases: 2,
   lanes: 3,
   laneOf: (key) => (key.startsWith("a") ? 0 : 1),
-  laneOfName: () => 0,
+  laneOfName: (name) => (name.startsWith("a") ? 0 : 1),
   isOpen: (key) => open.has(key[0]!),
   isOpenBeside: (key, name) => open.has(key[0]!) && key[0] === name[0]
 })
@@ -172,6 +172,79 @@ describe("the choice of keys", () => {
       )
       expect(yield* Effect.flip(takeMany(100))).toMatchObject({ applied: "no", away: true })
       expect(made).toBeLessThan(5_000)
+    })
+  )
+
+  /** Keys of both databases without end: of `a` every `nth`. */
+  const endless = (nth: number) => {
+    let made = 0
+    const next = () => `${made++ % nth === 0 ? "a" : "b"}${made}`
+    const back: Array<string> = []
+    const take = () => back.shift() ?? next()
+    const buffer = {
+      takeNow: take,
+      takeMany: (count: number) => Effect.sync(() => Array.from({ length: count }, take)),
+      putBack: (keys: ReadonlyArray<string>) => Effect.sync(() => void back.push(...keys))
+    } as unknown as typeof KeyBuffer.Service
+    return { buffer, made: () => made }
+  }
+
+  const over = (buffer: typeof KeyBuffer.Service, open: ReadonlyArray<string>) =>
+    Effect.provideService(KeyChoice.make(buffer), LinkPlaces, places(new Set(open)))
+
+  /** The next key, as a create takes it. */
+  const next = ({ takeMany, takeNow }: KeyChoice.KeyChoice) =>
+    Effect.suspend(() => {
+      const key = takeNow()
+      return key === undefined ? Effect.map(takeMany(1), ([key]) => key!) : Effect.succeed(key)
+    })
+
+  it.scoped("prefers keys of other databases while one refuses links, and takes its keys later", () =>
+    Effect.gen(function* () {
+      const choice = yield* over(endless(4).buffer, ["a", "b"])
+      const first = yield* choice.takeMany(200)
+      const refused = first.filter((key) => key.startsWith("b"))
+      expect(refused).toHaveLength(150)
+      yield* choice.refused(refused)
+      const taken = new Set<string>()
+      for (let times = 0; times < 300; times++) taken.add(yield* next(choice))
+      for (let times = 0; times < 30; times++) {
+        for (const key of yield* choice.takeMany(10)) taken.add(key)
+        for (const key of yield* choice.takeMany(1, "a's guard")) taken.add(key)
+      }
+      expect([...taken].filter((key) => !key.startsWith("a"))).toEqual([])
+      expect(taken.size).toBeGreaterThan(400)
+      yield* TestClock.adjust("1 seconds")
+      const later = yield* choice.takeMany(5_000)
+      expect(later).toEqual(expect.arrayContaining(refused))
+    })
+  )
+
+  it.scoped("uses up no keys where all databases refuse links, or those that answer", () =>
+    Effect.gen(function* () {
+      for (const open of [["a", "b"], ["b"]]) {
+        const { buffer, made } = endless(2)
+        const choice = yield* over(buffer, open)
+        for (let times = 0; times < 3_000; times++) {
+          const keys = times % 2 === 0 ? [yield* next(choice)] : yield* choice.takeMany(20)
+          expect(keys.every((key) => open.includes(key[0]!))).toBe(true)
+          yield* choice.refused(keys)
+        }
+        expect(made()).toBeLessThan(300)
+      }
+    })
+  )
+
+  it.scoped("looks seldom for keys of a database that has no buckets, while the other refuses links", () =>
+    Effect.gen(function* () {
+      const { buffer, made } = endless(Number.POSITIVE_INFINITY)
+      buffer.takeNow()
+      const choice = yield* over(buffer, ["a", "b"])
+      for (let times = 0; times < 1_000; times++) {
+        yield* choice.refused([yield* next(choice)])
+        if (times % 20 === 0) yield* TestClock.adjust("20 millis")
+      }
+      expect(made()).toBeLessThan(1_000)
     })
   )
 })

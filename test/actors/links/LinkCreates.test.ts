@@ -1,12 +1,14 @@
 import { Sharding } from "@effect/cluster"
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Effect, Either, Exit, Fiber, Scope, TestClock } from "effect"
 import * as KeyBuffer from "../../../src/actors/keys/KeyBuffer.ts"
 import * as LinkCreates from "../../../src/actors/links/LinkCreates.ts"
 import { type BindOutcome, LocalOwners } from "../../../src/actors/links/LocalOwners.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
-import { draft, freshStores, others, ports, startNode } from "../../support/TestNode.ts"
+import type { Link } from "../../../src/model/Link.ts"
+import { LinkPlaces, type LinkPlacesService } from "../../../src/storage/homes/LinkPlaces.ts"
+import { draft, freshStores, joinInTime, others, ports, startNode } from "../../support/TestNode.ts"
 
 /** Creates over a buffer of their own, whose links are bound, or not, when the test says so. */
 const setUp = Effect.gen(function* () {
@@ -61,6 +63,7 @@ it.scoped("The key of a create that a newer one has superseded is in the buffer 
     const guarding = { guards: [{ name: "idempotency:a", token: 1 }], answerOf: () => "" }
     const before = yield* buffer.level
     expect(yield* Effect.flip(creates.createGuarded(draft(), guarding))).toMatchObject({ _tag: "Superseded" })
+    yield* others
     expect(yield* buffer.level).toBe(before)
   })
 )
@@ -78,4 +81,123 @@ it.scoped(
       yield* others
       expect(yield* pooled).toContain(asked[0]!.key)
     })
+)
+
+const laneOf = (key: string) => key.charCodeAt(key.length - 1) % 2
+
+/** Both databases answer. */
+const twoPlaces: LinkPlacesService = {
+  databases: 2,
+  lanes: 3,
+  laneOf,
+  laneOfName: Number,
+  isOpen: () => true,
+  isOpenBeside: (key, name) => laneOf(key) === Number(name)
+}
+
+/** Creates over a buffer of their own, and two databases, of which some refuse links. */
+const overTwo = Effect.gen(function* () {
+  const sizes = { capacity: 200, low: 500, high: 2_000 }
+  const stores = yield* freshStores(sizes)
+  const node = yield* startNode(stores, sizes)
+  const real = yield* KeyBuffer.make(sizes.capacity).pipe(
+    Effect.provide(ports(stores, node.faults)),
+    Effect.provideService(Sharding.Sharding, node.sharding)
+  )
+  let takenFromBuffer = 0
+  const buffer: typeof real = {
+    ...real,
+    takeNow: () => {
+      const key = real.takeNow()
+      if (key !== undefined) takenFromBuffer++
+      return key
+    },
+    takeMany: (count) => Effect.tap(real.takeMany(count), ({ length }) => void (takenFromBuffer += length)),
+    putBack: (keys) =>
+      Effect.zipRight(
+        Effect.sync(() => (takenFromBuffer -= keys.length)),
+        real.putBack(keys)
+      )
+  }
+  yield* buffer.held
+  const refusing = new Set<number>()
+  const bound = new Map<string, number>()
+  const bind = ({ key }: Link, away: boolean) => {
+    if (refusing.has(laneOf(key)))
+      return Exit.fail(new Unavailable({ reason: "the disk is full", applied: "no", away }))
+    bound.set(key, laneOf(key))
+    return Exit.succeed("bound" as const)
+  }
+  const owners = {
+    bindThen: (links, answer) => answer(links.map((link) => bind(link, true))),
+    bindGuarded: (links) => Effect.map(bind(links[0]!.link, false), (outcome) => [outcome])
+  } as Partial<typeof LocalOwners.Service> as typeof LocalOwners.Service
+  const creates = yield* LinkCreates.make.pipe(
+    Effect.provideService(KeyBuffer.KeyBuffer, buffer),
+    Effect.provideService(LocalOwners, owners),
+    Effect.provideService(LinkPlaces, twoPlaces)
+  )
+  /** Links that were made by `count` creates, up to the first that failed. */
+  const made = Effect.fnUntraced(function* (count: number) {
+    let made = 0
+    for (let times = 0; times < count; times++) {
+      const creating = yield* Effect.fork(
+        Effect.async<boolean>((resume) =>
+          creates.createThen(draft(), (exit) => resume(Effect.succeed(Exit.isSuccess(exit))))
+        )
+      )
+      for (let turns = 0; turns < 20 && creating.unsafePoll() === null; turns++) yield* Effect.yieldNow()
+      if (yield* creating.unsafePoll() === null ? joinInTime(creating) : Fiber.join(creating)) made++
+      else return made
+      if (times % 100 === 0) yield* TestClock.adjust("200 millis")
+    }
+    return made
+  })
+  const madeTogether = (count: number) =>
+    Effect.map(
+      Effect.flatMap(
+        Effect.fork(creates.createMany(Array.from({ length: count }, () => draft()))),
+        joinInTime
+      ),
+      (all) => all.filter(Either.isRight).length
+    )
+  const guardedIn = (lane: number) =>
+    creates.createGuarded(draft(), { guards: [{ name: String(lane), token: 1 }], answerOf: () => "" })
+  const boundIn = (lane: number) => [...bound.values()].filter((its) => its === lane).length
+  return { boundIn, guardedIn, made, madeTogether, refusing, taken: () => takenFromBuffer }
+})
+
+it.scoped(
+  "Where one of two databases refuses all links, though it answers, creates take keys of the other one",
+  () =>
+    Effect.gen(function* () {
+      const { boundIn, guardedIn, made, madeTogether, refusing } = yield* overTwo
+      refusing.add(1)
+      expect(yield* made(2_000)).toBe(2_000)
+      for (let times = 0; times < 10; times++) {
+        expect(yield* madeTogether(50)).toBe(50)
+        yield* TestClock.adjust("400 millis")
+      }
+      for (let times = 0; times < 200; times++) yield* guardedIn(0)
+      expect(yield* Effect.flip(guardedIn(1))).toMatchObject({ applied: "no" })
+      expect([boundIn(0), boundIn(1)]).toEqual([2_700, 0])
+      refusing.clear()
+      yield* TestClock.adjust("1 seconds")
+      expect(yield* made(200)).toBe(200)
+      expect(boundIn(1)).toBeGreaterThan(100)
+    })
+)
+
+it.scoped("Where all databases refuse links, creates use up no keys", () =>
+  Effect.gen(function* () {
+    const { boundIn, made, madeTogether, refusing, taken } = yield* overTwo
+    refusing.add(0).add(1)
+    expect(yield* made(1)).toBe(0)
+    for (let times = 0; times < 10; times++) expect(yield* madeTogether(100)).toBe(0)
+    expect([boundIn(0), boundIn(1)]).toEqual([0, 0])
+    expect(taken()).toBeLessThan(600)
+    refusing.clear()
+    yield* TestClock.adjust("1 seconds")
+    expect(yield* madeTogether(50)).toBe(50)
+  })
 )
