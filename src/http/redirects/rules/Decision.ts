@@ -101,6 +101,18 @@ interface LocalMinute {
 /** The last minute that was asked for of each of the latest time zones: the same for all visitors of a minute. */
 const localMinutes = new LRUCache<string, LocalMinute>(atMost(64))
 
+/** The latest spellings of time zones, and the name that `Intl` has for each. */
+const zoneNames = new LRUCache<string, string>(atMost(1_024))
+
+/** The one name of a time zone, whose name may be spelt in capital and small letters at will: Luxon keeps a formatter for each spelling, of some 57 KB, for good. */
+const zoneNameOf = (timeZone: string): string => {
+  const known = zoneNames.get(timeZone)
+  if (known !== undefined) return known
+  const name = new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone
+  zoneNames.set(timeZone, name)
+  return name
+}
+
 const localMinuteOf = (now: number, timeZone: string): LocalMinute => {
   const minute = Math.floor(now / minute_ms)
   const known = localMinutes.get(timeZone)
@@ -115,7 +127,8 @@ const minutesOf = (time: string): number => 60 * Number(time.slice(0, 2)) + Numb
 
 const dayBefore = (day: number): number => (day === 1 ? 7 : day - 1)
 
-const isWithinHours = ({ days, from = "00:00", timeZone, until }: Hours): Holds => {
+const isWithinHours = ({ days, from = "00:00", timeZone: spelling, until }: Hours): Holds => {
+  const timeZone = zoneNameOf(spelling)
   const all = new Set<number>(days ?? [1, 2, 3, 4, 5, 6, 7])
   const first = minutesOf(from)
   const end = until === undefined ? dayMinutes : minutesOf(until)

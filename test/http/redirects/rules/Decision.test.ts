@@ -1,11 +1,13 @@
 import { FastCheck as fc, Struct } from "effect"
-import { describe, expect, it } from "vitest"
+import { IANAZone } from "luxon"
+import { describe, expect, it, vi } from "vitest"
 import { compile, decide, type Facts } from "../../../../src/http/redirects/rules/Decision.ts"
 import { deviceNames, osNames } from "../../../../src/model/RuleBounds.ts"
 import type { Conditions, Routing, Rule, Variant } from "../../../../src/model/Rules.ts"
 import { parseAddress } from "../../../../src/model/Network.ts"
 
 const now = Date.parse("2027-03-03T12:00:00Z")
+const minute_ms = 60_000
 const otherwise = "https://example.com/otherwise"
 
 /** What is known of a visitor. */
@@ -118,6 +120,19 @@ describe("a condition", () => {
     ["not after it", { days: [7], from: "22:00", until: "06:00" }, "2027-03-01T05:00:00Z", false]
   ] as const)("of hours in Berlin holds %s", (_, hours, moment, expected) => {
     expect(holds({ hours: { timeZone: "Europe/Berlin", ...hours } }, at(moment))).toBe(expected)
+  })
+
+  it("look at one time zone, however its name is spelt: what is known of each is kept for good", () => {
+    const create = vi.spyOn(IANAZone, "create")
+    const spellings = Array.from({ length: 64 }, (_, number) =>
+      [..."sydney"].map((letter, place) => ((number >> place) & 1 ? letter.toUpperCase() : letter)).join("")
+    )
+    for (const [index, spelling] of spellings.entries()) {
+      const hours = { timeZone: `Australia/${spelling}`, from: "21:00" }
+      expect(holds({ hours }, { now: now - index * minute_ms })).toBe(true)
+    }
+    expect(new Set(create.mock.calls.map(([name]) => name))).toEqual(new Set(["Australia/Sydney"]))
+    create.mockRestore()
   })
 })
 
