@@ -1,7 +1,19 @@
+import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import * as OtlpSerialization from "@effect/opentelemetry/OtlpSerialization"
 import * as OtlpTracer from "@effect/opentelemetry/OtlpTracer"
-import { type Context, Effect, Layer, Option, Redacted, Tracer } from "effect"
+import {
+  Clock,
+  type Context,
+  Duration,
+  Effect,
+  Layer,
+  Option,
+  Redacted,
+  Schedule,
+  Stream,
+  Tracer
+} from "effect"
 
 /** The receiver of traces, and the share of requests that are traced. */
 export interface TracingOptions {
@@ -59,14 +71,75 @@ export const sampling = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
     context: (f, fiber) => tracer.context(f, fiber)
   })
 
-/** Sends spans to an OTLP receiver every 5 s and when the node stops. When the receiver fails, the spans are dropped, and nothing is sent for a minute. */
-export const layer = ({ endpoint, headers, ratio }: TracingOptions): Layer.Layer<never> =>
+/** The maximum of exports under way. The spans of further ones are dropped. */
+const exportsMax = 2
+
+/** How long an export may take, with its repeats: OpenTelemetry's default. */
+const exportMax = Duration.seconds(10)
+
+/** How often a log line says that spans are dropped. */
+const toldEvery = Duration.minutes(1)
+
+/** Limits what a receiver that does not answer, or is slow, can cost: the exporter itself limits neither the duration of exports nor how many are under way. */
+const bounded = (client: HttpClient.HttpClient) =>
+  Effect.gen(function* () {
+    const permits = yield* Effect.makeSemaphore(exportsMax)
+    let told_ns: bigint | undefined
+    const tell = (why: string) =>
+      Effect.flatMap(Clock.currentTimeNanos, (now_ns) => {
+        if (told_ns !== undefined && now_ns - told_ns < Duration.unsafeToNanos(toldEvery)) return Effect.void
+        told_ns = now_ns
+        return Effect.logWarning(`Spans are dropped: ${why}.`)
+      })
+
+    return HttpClient.filterStatusOk(client).pipe(
+      // A response that is not read to its end would keep its connection.
+      HttpClient.tap(({ stream }) => Stream.runDrain(stream)),
+      HttpClient.retryTransient({ schedule: Schedule.spaced("1 second"), times: 3 }),
+      HttpClient.transform((sent, request) =>
+        sent.pipe(
+          Effect.timeout(exportMax),
+          // A defect, because the exporter would repeat what fails by an error, beyond the limits here.
+          Effect.catchAll((error) =>
+            Effect.zipRight(tell(`the receiver of traces failed: ${error.message}`), Effect.die(error))
+          ),
+          permits.withPermitsIfAvailable(1),
+          // An empty answer, because by a failure the exporter would stop for a minute, as for a receiver that fails.
+          Effect.flatMap(
+            Option.match({
+              onNone: () =>
+                Effect.as(
+                  tell("the receiver of traces is slower than they are made"),
+                  HttpClientResponse.fromWeb(request, new Response(null, { status: 204 }))
+                ),
+              onSome: Effect.succeed
+            })
+          )
+        )
+      )
+    )
+  })
+
+/** See {@link layer}. */
+export const layerOver = ({
+  endpoint,
+  headers,
+  ratio
+}: TracingOptions): Layer.Layer<never, never, HttpClient.HttpClient> =>
   OtlpTracer.make({
     url: `${endpoint.href.replace(/\/$/, "")}/v1/traces`,
     headers: Redacted.value(headers),
     resource: { serviceName: "linkmint" }
   }).pipe(
+    Effect.provideServiceEffect(HttpClient.HttpClient, Effect.flatMap(HttpClient.HttpClient, bounded)),
     Effect.map((tracer) => Layer.setTracer(sampling(tracer, ratio))),
     Layer.unwrapScoped,
-    Layer.provide([NodeHttpClient.layerUndici, OtlpSerialization.layerJson])
+    Layer.provide(OtlpSerialization.layerJson)
   )
+
+/**
+ * Sends spans to an OTLP receiver every 5 s, for each 1,000 of them, and when the node stops. When the receiver fails, or does not answer within {@link exportMax}, the spans
+ * are dropped, and nothing is sent for a minute. When it is slower than spans are made, those are dropped that it has no time for.
+ */
+export const layer = (options: TracingOptions): Layer.Layer<never> =>
+  Layer.provide(layerOver(options), NodeHttpClient.layerUndici)
