@@ -155,7 +155,14 @@ export const layerWall = (
       const noted = yield* Effect.option(Effect.flatMap(fs.readFileString(noteFile), Schema.decode(Note)))
       const [wall, start] = [wall_ms(), now()]
       const uptime_ms = uptimeNow(ahead)
-      const ofThisBoot = Option.filter(noted, (note) => note.boot !== null && note.boot === boot)
+      // A container that was started again can have an uptime of its own, and the boot of the machine around it.
+      const ofThisBoot = Option.filter(
+        noted,
+        (note) =>
+          note.boot !== null &&
+          note.boot === boot &&
+          (note.uptime_ms === null || uptime_ms === null || uptime_ms >= note.uptime_ms)
+      )
       const expected = Option.match(noted, {
         onNone: () => wall,
         onSome: (note) =>

@@ -137,6 +137,19 @@ describe("trusted time beside SQLite", () => {
       })
   )
 
+  it.effect(
+    "takes an uptime that went back for another start, such as that of a container on a machine that runs on",
+    () =>
+      Effect.gen(function* () {
+        const { run, see, state } = machine()
+        const before = state.wall_ms
+        state.uptime_ms = 3 * day_ms
+        yield* run(see)
+        Object.assign(state, { uptime_ms: 2_000, monotonicNow_ms: 3_000, wall_ms: before + 30_000 })
+        expect(yield* run(see)).toEqual({ now: before + 30_000, isSettled: false })
+      })
+  )
+
   it.effect("begins with the wall clock where what was noted cannot be read", () =>
     Effect.gen(function* () {
       const { run, see, state, written } = machine()
