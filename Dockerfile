@@ -20,6 +20,7 @@ USER node
 EXPOSE 8080 34431
 STOPSIGNAL SIGTERM
 # Whether the process runs, not whether it is ready: a node that waits for its database is not helped by a restart.
+# It listens only after the migrations: for an upgrade of many links, whoever restarts unhealthy containers has to allow a longer start period (docs/operations.md, "Upgrade").
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # As in package.json: collecting garbage takes a third less time with a larger young generation.

@@ -1,6 +1,6 @@
 // What an upgrade in place costs a PostgreSQL database with links: each migration since the last schema that had them in partitions.
 
-import { Migrator, SqlClient } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { Duration, Effect, Record } from "effect"
 import { inDatabase } from "../../chaos/Stores.ts"
 import * as Migrations from "../../src/storage/sql/Migrations.ts"
@@ -18,10 +18,7 @@ const names = Record.keys(Migrations.migrations).toSorted()
 /** Brings a database up to a migration, as a node does that knows no later one. Gives how long that took, in milliseconds. */
 const migrateTo = (databaseUrl: string, last: string) =>
   inDatabase({ databaseUrl }, (sql) =>
-    Migrator.make({})({
-      loader: Migrator.fromRecord(Record.filter(Migrations.migrations, (_, name) => name <= last)),
-      table: Migrations.table
-    }).pipe(
+    Migrations.migrateTo(Number.parseInt(last)).pipe(
       Effect.provideService(SqlClient.SqlClient, sql),
       Effect.orDie,
       Effect.timed,

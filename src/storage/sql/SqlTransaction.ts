@@ -24,6 +24,10 @@ const appliedAfter = (error: SqlError): "no" | "unknown" => {
   return sqlState.test(code) && !uncertainSqlState.test(code) ? "no" : "unknown"
 }
 
+/** Whether PostgreSQL rolled a statement back since it did not get a lock: in time, or at all because of a deadlock. */
+export const isLockRefused = (error: unknown): boolean =>
+  error instanceof SqlError && /^(55P03|40P01)$/.test(codeOf(error.cause) ?? "")
+
 const reasonOf = (error: SqlError) =>
   error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 

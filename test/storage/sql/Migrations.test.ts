@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Logger } from "effect"
 import { describe } from "vitest"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
@@ -12,7 +12,7 @@ import { migratedDatabase, onEveryDatabase, postgresAt } from "../../support/Sto
 
 const applied = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => sql<{ migration_id: number }>`SELECT migration_id FROM linkmint_migrations`
+  (sql) => sql<{ migration_id: number }>`SELECT migration_id FROM linkmint_migrations ORDER BY migration_id`
 )
 
 /** Those of this database: the tests share a server. */
@@ -75,6 +75,106 @@ describePostgres("migrating PostgreSQL", () => {
           yield* Migrations.migrate
         }).pipe(Effect.provide(node))
       })
+  )
+
+  it.scopedLive("keeps what is done when a later one fails, and goes on from there", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* Migrations.migrateTo(17)
+      yield* sql`CREATE TABLE link_epoch (n INTEGER)`
+      const error = yield* Effect.flip(Migrations.migrate)
+      expect(error.reason).toContain("link_epoch")
+      expect((yield* applied).map((row) => row.migration_id)).toEqual(
+        Array.from({ length: 21 }, (_, n) => n + 1)
+      )
+      expect(
+        yield* sql`SELECT relkind FROM pg_class WHERE relname = 'links' AND relnamespace = 'public'::regnamespace`
+      ).toEqual([{ relkind: "r" }])
+      yield* sql`DROP TABLE link_epoch`
+      yield* Migrations.migrate
+      expect((yield* applied).length).toBe(Migrations.newest)
+    }).pipe(Effect.provide(Layer.unwrapScoped(Effect.map(freshDatabase, (url) => postgresAt(url)))))
+  )
+
+  /** From a schema with links, while a session reads `tables` for long, as a dump does. */
+  const duringDump = (last: number, waitsIn: string, tables: string) =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase
+      const [dumping, migrates, node] = [
+        yield* Layer.build(Layer.fresh(postgresAt(url, { applicationName: "pg_dump" }))),
+        yield* Layer.build(Layer.fresh(postgresAt(url, { answerTimeout: Duration.zero }))),
+        yield* Layer.build(Layer.fresh(postgresAt(url, { answerTimeout: Duration.seconds(4) })))
+      ]
+      yield* Effect.provide(Migrations.migrateTo(last), migrates)
+      const sql = yield* Effect.provide(SqlClient.SqlClient, node)
+      const write = (key: string) =>
+        sql`INSERT INTO links (key, url, custom, created_at, updated_at) VALUES (${key}, 'u', FALSE, 1, 1)`
+      yield* write("early")
+      const read = sql`SELECT key FROM links WHERE key = 'early'`
+      const [dumps, ends, waits] = [
+        yield* Deferred.make<void>(),
+        yield* Deferred.make<void>(),
+        yield* Deferred.make<string>()
+      ]
+      const dump = yield* Effect.flatMap(SqlClient.SqlClient, (other) =>
+        other.withTransaction(
+          other`LOCK TABLE ${other.literal(tables)} IN ACCESS SHARE MODE`.pipe(
+            Effect.zipRight(Deferred.succeed(dumps, undefined)),
+            Effect.zipRight(Deferred.await(ends))
+          )
+        )
+      ).pipe(Effect.provide(dumping), Effect.fork)
+      yield* Deferred.await(dumps)
+      const logger = Logger.make(({ message }) => {
+        const text = String(message)
+        if (text.includes("waits for a lock")) Deferred.unsafeDone(waits, Effect.succeed(text))
+      })
+      const migrating = yield* Migrations.migrate.pipe(
+        Effect.provide(migrates),
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+        Effect.fork
+      )
+      // Until it was refused once, everybody comes who may have to wait behind it.
+      let served = 0
+      const serve = Effect.suspend(() => Effect.zipRight(read, write(`k${served++}`)))
+      yield* Effect.repeat(serve, { until: () => Deferred.isDone(waits) }).pipe(Effect.timeout("20 seconds"))
+      expect(served).toBeGreaterThan(1)
+      const text = yield* Deferred.await(waits)
+      expect(text).toContain(waitsIn)
+      expect(text).toContain("AccessExclusiveLock on links")
+      expect(text).toContain("(pg_dump)")
+      // It pauses, so that nobody waits.
+      yield* Effect.timeout(Effect.zipRight(read, write("late")), "4 seconds")
+      yield* Deferred.succeed(ends, undefined)
+      yield* Fiber.join(dump)
+      yield* Fiber.join(migrating)
+      expect(yield* read).toEqual([{ key: "early" }])
+      expect((yield* Effect.provide(applied, node)).length).toBe(Migrations.newest)
+    })
+
+  it.scopedLive(
+    "to one table of links waits for the end of a dump, and nobody waits behind it for long",
+    () => duringDump(17, "0018_one_links_table", "links, linkmint_migrations")
+  )
+
+  it.scopedLive("to further columns waits for the end of a dump, and nobody waits behind it for long", () =>
+    duringDump(25, "0026_imported_visits", "links")
+  )
+
+  it.scopedLive("of a database that is up to date waits for no dump", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const [dumping, node] = [
+        yield* Layer.build(postgresAt(url)),
+        yield* Layer.build(Layer.fresh(postgresAt(url, { answerTimeout: Duration.seconds(4) })))
+      ]
+      const sql = yield* Effect.provide(SqlClient.SqlClient, dumping)
+      const connection = yield* sql.reserve
+      yield* connection.executeRaw("BEGIN", [])
+      yield* connection.executeRaw("LOCK TABLE linkmint_migrations IN ACCESS SHARE MODE", [])
+      yield* Effect.provide(Migrations.migrate, node)
+      yield* connection.executeRaw("ROLLBACK", [])
+    })
   )
 
   it.scopedLive("orders keys byte by byte, whatever the database's locale", () =>

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
+import { Data, Duration, Effect, Schedule } from "effect"
+import { isLockRefused } from "../SqlTransaction.ts"
 
 /**
  * The columns of `links`, with what SQL calls their types: those of a fixed length first, so that no row has gaps between them, and of these the ones
@@ -43,6 +44,23 @@ const indices = {
   links_by_end: "(ended_at) WHERE ended_at IS NOT NULL"
 }
 
+class Probed extends Data.TaggedError("Probed")<{}> {}
+
+/** Fails where the table cannot be had alone, as during a dump: before the copy, rather than after it. Whoever reads goes on. */
+const probe = (sql: SqlClient.SqlClient) =>
+  sql`LOCK TABLE links IN ACCESS EXCLUSIVE MODE`.pipe(
+    Effect.zipRight(new Probed()),
+    // A savepoint that is rolled back gives its locks back.
+    sql.withTransaction,
+    Effect.catchIf(
+      (error) => error instanceof Probed,
+      () => Effect.void
+    )
+  )
+
+/** How often a lock is tried for that was not there after the copy: some reads take longer than one try. */
+const whileRead = Schedule.spaced(Duration.seconds(1)).pipe(Schedule.intersect(Schedule.recurs(9)))
+
 /**
  * Makes one table of the 16 hash partitions that `links` had on PostgreSQL: each statement opened the indexes of every partition that it met, which
  * was more work for a batch of 16 links than all else.
@@ -54,6 +72,7 @@ export const oneLinksTable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const onPostgres = Effect.gen(function* () {
     yield* sql`LOCK TABLE links IN EXCLUSIVE MODE`
+    yield* probe(sql)
     const declared = columns.map(([name, type]) => `${name} ${type}`).join(", ")
     // The server's default would let a fifth of the rows be dead before it cleans up.
     yield* sql`CREATE TABLE one_links (${sql.literal(declared)}) WITH (autovacuum_vacuum_scale_factor = 0.05)`
@@ -69,7 +88,10 @@ export const oneLinksTable = Effect.gen(function* () {
     const some = yield* sql`SELECT key FROM one_links LIMIT 1`
     if (some.length > 0) yield* sql`ANALYZE one_links`
 
-    yield* sql`DROP TABLE links`
+    yield* sql`DROP TABLE links`.pipe(
+      sql.withTransaction,
+      Effect.retry({ schedule: whileRead, while: isLockRefused })
+    )
     yield* sql`ALTER TABLE one_links RENAME TO links`
     for (const name of ["links_pkey", ...Object.keys(indices)]) {
       yield* sql`ALTER INDEX ${sql(`one_${name}`)} RENAME TO ${sql(name)}`

@@ -1,4 +1,4 @@
-import { Migrator, SqlClient } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe } from "vitest"
@@ -6,12 +6,7 @@ import * as Migrations from "../../../../src/storage/sql/Migrations.ts"
 import { emptyDatabases } from "../../../support/Stores.ts"
 
 /** The schema as it was when hashes had no key. */
-const migrateToPlainHashes = Migrator.make({})({
-  loader: Migrator.fromRecord(
-    Object.fromEntries(Object.entries(Migrations.migrations).filter(([name]) => name < "0013"))
-  ),
-  table: Migrations.table
-})
+const migrateToPlainHashes = Migrations.migrateTo(12)
 
 emptyDatabases((client) => {
   describe("migrating a database whose hashes had no key", () => {

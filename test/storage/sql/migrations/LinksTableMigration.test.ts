@@ -1,4 +1,4 @@
-import { Migrator, SqlClient } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { GuardedCreates } from "../../../../src/storage/links/GuardedCreates.ts"
@@ -10,19 +10,11 @@ import * as Migrations from "../../../../src/storage/sql/Migrations.ts"
 import { describePostgres, freshDatabase } from "../../../support/services/postgres/Postgres.ts"
 import { emptyDatabases, postgresAt } from "../../../support/Stores.ts"
 
-const migrateBefore = (next: string) =>
-  Migrator.make({})({
-    loader: Migrator.fromRecord(
-      Object.fromEntries(Object.entries(Migrations.migrations).filter(([name]) => name < next))
-    ),
-    table: Migrations.table
-  })
-
 /** The schema as it was when `links` had partitions on PostgreSQL, and every link of an owner a hash of its URL. */
-const migrateToPartitions = migrateBefore("0018")
+const migrateToPartitions = Migrations.migrateTo(17)
 
 /** The one table, without the columns that came later. */
-const migrateToOneTable = migrateBefore("0019")
+const migrateToOneTable = Migrations.migrateTo(18)
 
 const url = "https://example.com/ä?b=c"
 

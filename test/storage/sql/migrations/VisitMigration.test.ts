@@ -1,4 +1,4 @@
-import { Migrator, SqlClient } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { describe } from "vitest"
@@ -13,12 +13,7 @@ const day = 20_000 * 24
 const range = { subject: link, from: 0, to: day + 100 }
 
 /** The schema as it was when each value had a row of its own. */
-const migrateToRows = Migrator.make({})({
-  loader: Migrator.fromRecord(
-    Object.fromEntries(Object.entries(Migrations.migrations).filter(([name]) => name < "0011"))
-  ),
-  table: Migrations.table
-})
+const migrateToRows = Migrations.migrateTo(10)
 
 /** A day that is rolled up with its hours, totals that have more than periods, an hour with all values that it can have, and one without any. */
 const fill = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import { Migrator, SqlClient } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { describe } from "vitest"
@@ -11,12 +11,7 @@ import { emptyDatabases } from "../../../support/Stores.ts"
 import { claimOf, userOf } from "../../../support/samples/SomeWebhooks.ts"
 
 /** The schema as it was when receivers were not verified. */
-const migrateToUnverified = Migrator.make({})({
-  loader: Migrator.fromRecord(
-    Object.fromEntries(Object.entries(Migrations.migrations).filter(([name]) => name < "0012"))
-  ),
-  table: Migrations.table
-})
+const migrateToUnverified = Migrations.migrateTo(11)
 
 /** A webhook with a message that was tried, two that were not, and a dead one. */
 const fill = Effect.gen(function* () {
