@@ -161,6 +161,45 @@ describePostgres("migrating PostgreSQL", () => {
     duringDump(25, "0026_imported_visits", "links")
   )
 
+  it.scopedLive("to one table of links keeps the copy when somebody reads the former table at its end", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase
+      const opened = Layer.build(Layer.fresh(postgresAt(url)))
+      const [migrates, others] = [yield* opened, yield* opened]
+      yield* Effect.provide(Migrations.migrateTo(17), migrates)
+      const sql = yield* Effect.provide(SqlClient.SqlClient, others)
+      const [holdsUp, reader] = [yield* sql.reserve, yield* sql.reserve]
+      const waiting = (condition: string, is: boolean) =>
+        Effect.repeat(
+          sql<{ count: number }>`SELECT count(*)::int AS count FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE datname = current_database() AND NOT granted AND ${sql.literal(condition)}`,
+          { until: ([row]) => row!.count > 0 === is }
+        )
+      // The name of the copy is taken, perhaps, so that the migration waits before the copy.
+      yield* holdsUp.executeRaw("BEGIN", [])
+      yield* holdsUp.executeRaw("CREATE TABLE one_links (n INTEGER)", [])
+      const refused: Array<string> = []
+      const logger = Logger.make(({ message }) => {
+        if (String(message).includes("waits for a lock")) refused.push(String(message))
+      })
+      const migrating = yield* Migrations.migrate.pipe(
+        Effect.provide(migrates),
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+        Effect.fork
+      )
+      yield* waiting("locktype = 'transactionid'", true)
+      yield* reader.executeRaw("BEGIN", [])
+      yield* reader.executeRaw("LOCK TABLE links IN ACCESS SHARE MODE", [])
+      yield* holdsUp.executeRaw("ROLLBACK", [])
+      yield* waiting("mode = 'AccessExclusiveLock'", true)
+      yield* waiting("mode = 'AccessExclusiveLock'", false)
+      yield* sql`SELECT key FROM links`
+      yield* reader.executeRaw("ROLLBACK", [])
+      yield* Fiber.join(migrating)
+      expect(refused).toEqual([])
+    })
+  )
+
   it.scopedLive("of a database that is up to date waits for no dump", () =>
     Effect.gen(function* () {
       const url = yield* migratedDatabase
