@@ -96,17 +96,21 @@ export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<Cs
   if (cells.length > 0 || cell !== "" || state === "closed") yield* take("\n")
 }
 
-const isFormula = /^'*[=+\-@\t\r]/
+// A spreadsheet whose separator is a semicolon or a tab also begins a cell behind one within a cell of ours: quotes that follow a comma do not quote there. Nor do they keep
+// line breaks together, and two quotes at the start of its cell are an empty quoted text, which a formula may follow.
+const beginnings = "(?<=^|[;\\t\\r\\n])"
+const ofFormula = `(?=['"]*[=+\\-@\\t\\r])`
+const unguarded = new RegExp(beginnings + ofFormula, "g")
+const guards = new RegExp(`${beginnings}'${ofFormula}`, "g")
 
-/** A text that no spreadsheet takes for a formula; {@link bared} undoes it. */
-export const guarded = (text: string): string => (isFormula.test(text) ? `'${text}` : text)
+/** A text of which no spreadsheet takes any part for a formula, be its separator a comma, a semicolon or a tab; {@link bared} undoes it. */
+export const guarded = (text: string): string => text.replaceAll(unguarded, "'")
 
 /** The text of which {@link guarded} made this. */
-export const bared = (text: string): string =>
-  text.startsWith("'") && isFormula.test(text.slice(1)) ? text.slice(1) : text
+export const bared = (text: string): string => text.replaceAll(guards, "")
 
 const quoted = (cell: string): string =>
-  /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+  /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 
 /** Writes a record, with its end of line. Cells that a spreadsheet would take for formulas are guarded. */
 export const csvLine = (cells: ReadonlyArray<string>): string =>
