@@ -1,4 +1,5 @@
 import { Clock, Effect, Either, Number as Numbers, Struct } from "effect"
+import type { KnownCaller } from "../../accounts/Access.ts"
 import type { Link } from "../../model/Link.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { standardError } from "../../storage/visits/VisitorSketch.ts"
@@ -181,7 +182,18 @@ const bodyOf = (asked: Asked, points: ReadonlyArray<Point>, top: ReadonlyArray<V
 /** What is shown to nobody but those who may manage a link: how its rules and campaigns are named, and cities, which say the most of single visitors. */
 const ownersAlone = ["targets", "utmSources", "utmMediums", "utmCampaigns", "cities"] as const
 
-const isPublic = (link: Link | null): link is Link => link?.extras?.publicStats === true
+/** The link of a row, if anybody may see its statistics. */
+const publicOf = (row: Link | null): Link | null => {
+  const link = ManagedLink.present(row)
+  return link?.extras?.publicStats === true ? link : null
+}
+
+/**
+ * Whether a key is no guess of a caller's. Only its row tells, so that it is read before anything is counted: who manages a link is neither counted nor refused, also where it is deleted,
+ * or the caller's key has too few scopes. Administrators manage every link, and have nothing to guess.
+ */
+const manages = (caller: KnownCaller, row: Link | null): boolean =>
+  Caller.mayManage(caller, row === null ? null : row.owner)
 
 /** Answers with the statistics of links. */
 export const make = Effect.gen(function* () {
@@ -217,14 +229,7 @@ export const make = Effect.gen(function* () {
 
   /** The link of a key to a client who does not manage it: links whose statistics are not public are as good as missing, so that nothing is learnt of them. */
   const lookUpPublic = (request: Request, found: ReturnType<typeof find>) =>
-    lookUp(
-      request,
-      undefined,
-      Effect.map(found, (row) => {
-        const link = ManagedLink.present(row)
-        return isPublic(link) ? link : null
-      })
-    )
+    lookUp(request, undefined, Effect.map(found, publicOf))
 
   const mayRead = (request: Request) =>
     Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "stats:read"))
@@ -232,17 +237,24 @@ export const make = Effect.gen(function* () {
   return {
     ofLink: Effect.fn("stats.ofLink")(function* (request, { domain, key, ...parameters }) {
       const now = yield* Clock.currentTimeMillis
-      const caller = Caller.requireScope(yield* identify(request), "stats:read")
-      if (Either.isLeft(caller)) {
-        const link = yield* lookUpPublic(request, find({ domain, key }))
-        if (link === null) return yield* Effect.fail(caller.left)
+      const caller = yield* identify(request)
+      const reader = Caller.requireScope(caller, "stats:read")
+      const found = find({ domain, key })
+      if (Either.isLeft(reader)) {
+        const link =
+          caller === "anonymous"
+            ? yield* lookUpPublic(request, found)
+            : yield* Effect.flatMap(found, (row) =>
+                manages(caller, row)
+                  ? Effect.succeed(publicOf(row))
+                  : lookUpPublic(request, Effect.succeed(row))
+              )
+        if (link === null) return yield* Effect.fail(reader.left)
         return yield* respondOf(link, yield* check(parameters, now, kept), "anybody")
       }
       const asked = yield* check(parameters, now, kept)
-      // Before anything is counted: who manages a link is neither counted nor refused, and only its row tells.
-      const row = yield* find({ domain, key })
-      // Nor is it a guess where it is deleted. Administrators manage every link, and have nothing to guess.
-      if (Caller.mayManage(caller.right, row === null ? null : row.owner)) {
+      const row = yield* found
+      if (manages(reader.right, row)) {
         const managed = ManagedLink.present(row)
         return yield* managed === null
           ? Effect.fail(ManagedLink.noLink)

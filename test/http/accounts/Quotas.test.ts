@@ -325,6 +325,18 @@ withService(
           expectProblem(yield* stats(deleted), "not-found")
         }
 
+        // Nor where the key may not see it.
+        const { headers: scopeless } = yield* newKey({ scopes: ["links:read"] }, user)
+        const narrow = asking(scopeless, "198.51.100.19")
+        const ownKeys = [own, deleted]
+        for (let turn = 0; turn < 20; turn++) {
+          for (const key of ownKeys) expectProblem(yield* narrow(key), "forbidden")
+        }
+        const narrowly = yield* drain(nothing(narrow), 403)
+        expect(narrowly.allowed).toBe(5)
+        for (const key of [shown, hidden]) expectProblem(yield* narrow(key), "rate-limited")
+        for (const key of ownKeys) expectProblem(yield* narrow(key), "forbidden")
+
         // Administrators manage every link.
         const admin = asking(asAdmin, "198.51.100.17")
         const guess = nothing(admin)
