@@ -49,6 +49,8 @@ export class Sessions extends Context.Tag("linkmint/Sessions")<
   {
     /** Whose session this is, which counts as a use; `null` where there is none, or it has ended. */
     readonly of: (token: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
+    /** The same, which counts as no use. */
+    readonly peek: (token: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
     /** Begins a session of a user who has just shown the password; `null` where that was changed meanwhile. The session that it replaces ends. */
     readonly begin: (
       user: User,
@@ -92,19 +94,32 @@ export const make = (options: { readonly idle: Duration.Duration }) =>
         userId === null ? [] : [["session.ended", userId, userId]]
       )
 
+    const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      if (!tokenShape.test(Redacted.value(token))) return null
+      const now = yield* Clock.currentTimeMillis
+      const found = yield* store.sessionByToken(hashOf(token))
+      return found !== null && isLive(found.session, now) ? { ...found, now } : null
+    })
+
+    const callerOf = ({ session, user }: { readonly session: Session; readonly user: User }) =>
+      signedIn(user.id, user.isAdmin, {
+        id: idOf(session.tokenHash),
+        begunAt: session.createdAt,
+        hasTemporaryPassword: user.passwordIsTemporary
+      })
+
     return Sessions.of({
       of: Effect.fn("Sessions.of")(function* (token) {
-        if (!tokenShape.test(Redacted.value(token))) return null
-        const now = yield* Clock.currentTimeMillis
-        const found = yield* store.sessionByToken(hashOf(token))
-        if (found === null || !isLive(found.session, now)) return null
-        const { session, user } = found
+        const found = yield* find(token)
+        if (found === null) return null
+        const { now, session } = found
         if (now - session.lastUsedAt >= touchEvery_ms) yield* store.touchSession(session.tokenHash, now)
-        return signedIn(user.id, user.isAdmin, {
-          id: idOf(session.tokenHash),
-          begunAt: session.createdAt,
-          hasTemporaryPassword: user.passwordIsTemporary
-        })
+        return callerOf(found)
+      }),
+
+      peek: Effect.fn("Sessions.peek")(function* (token) {
+        const found = yield* find(token)
+        return found === null ? null : callerOf(found)
       }),
 
       begin: Effect.fn("Sessions.begin")(function* (user, client, replaced) {

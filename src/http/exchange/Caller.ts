@@ -31,48 +31,56 @@ const temporaryPassword: Problem.Problem = {
   detail: "Somebody else may know this password. Choose another one first: PUT /api/v1/me/password."
 }
 
+/** Identifies callers; `sessionBy` says whether that counts as a use of their session. */
+const identifier = (sessionBy: "of" | "peek") =>
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const sessions = yield* Sessions
+    const cookies = yield* SessionCookie
+
+    const known = (
+      found: Effect.Effect<KnownCaller | null, StorageError>,
+      otherwise: Message
+    ): Effect.Effect<Caller, Problem.Problem> =>
+      Effect.flatMap(Problem.orUnavailable(found), (caller) =>
+        caller === null ? Effect.fail(unauthorized(otherwise)) : Effect.succeed(caller)
+      )
+
+    return (request: Source): Effect.Effect<Caller, Problem.Problem> => {
+      const { headers } = request
+      const key = presented(headers)
+      if (key !== undefined) return known(accounts.ofKey(Redacted.make(key)), "The API key is not valid.")
+      if (headers["authorization"] !== undefined) {
+        return Effect.fail(unauthorized("The Authorization header must be of the form: Bearer KEY."))
+      }
+      const token = cookies.tokenOf(request)
+      if (token === undefined) return Effect.succeed("anonymous")
+      return cookies.mayBeForged(request)
+        ? Effect.fail(forged)
+        : known(sessions[sessionBy](token), "The session has ended.")
+    }
+  })
+
 /**
  * Identifies the caller by the request's API key, else by its session cookie. An unknown key or session is refused even where none is needed: a client that
  * sends one means to be someone. Also users who have signed in with a password that they have not chosen themselves: it opens nothing but the way to another one.
  */
-export const makeNewcomer = Effect.gen(function* () {
-  const accounts = yield* Accounts
-  const sessions = yield* Sessions
-  const cookies = yield* SessionCookie
+export const makeNewcomer = identifier("of")
 
-  const known = (
-    found: Effect.Effect<KnownCaller | null, StorageError>,
-    otherwise: Message
-  ): Effect.Effect<Caller, Problem.Problem> =>
-    Effect.flatMap(Problem.orUnavailable(found), (caller) =>
-      caller === null ? Effect.fail(unauthorized(otherwise)) : Effect.succeed(caller)
-    )
-
-  return (request: Source): Effect.Effect<Caller, Problem.Problem> => {
-    const { headers } = request
-    const key = presented(headers)
-    if (key !== undefined) return known(accounts.ofKey(Redacted.make(key)), "The API key is not valid.")
-    if (headers["authorization"] !== undefined) {
-      return Effect.fail(unauthorized("The Authorization header must be of the form: Bearer KEY."))
-    }
-    const token = cookies.tokenOf(request)
-    if (token === undefined) return Effect.succeed("anonymous")
-    return cookies.mayBeForged(request)
-      ? Effect.fail(forged)
-      : known(sessions.of(token), "The session has ended.")
-  }
-})
-
-/** The same, without users who have yet to choose a password of their own. */
-export const make = Effect.map(
-  makeNewcomer,
-  (identify) => (request: Source) =>
+const withOwnPassword = Effect.map(
+  (identify: Effect.Effect.Success<typeof makeNewcomer>) => (request: Source) =>
     Effect.filterOrFail(
       identify(request),
       (caller) => caller === "anonymous" || caller.session?.hasTemporaryPassword !== true,
       () => temporaryPassword
     )
 )
+
+/** The same, without users who have yet to choose a password of their own. */
+export const make = withOwnPassword(makeNewcomer)
+
+/** The same for an answer that goes on, such as a stream: asking whether its caller is still known counts as no use of the session. */
+export const makeAgain = withOwnPassword(identifier("peek"))
 
 /**
  * Reads a body for a caller whom `accept` lets, and gives both. Who that is, is asked again when the body has come: it can take seconds, in which a session or a key

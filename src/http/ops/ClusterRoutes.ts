@@ -31,16 +31,20 @@ export const make = Effect.gen(function* () {
   const { current } = yield* ClusterPicture.ClusterPicture
   const { isDraining } = yield* Draining
   const identify = yield* Caller.make
+  const identifyAgain = yield* Caller.makeAgain
   let open = 0
 
-  const requireAdmin = (request: Request) =>
-    Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "admin"))
+  const requireAdmin = (caller: ReturnType<typeof identify>) =>
+    Effect.flatMap(caller, (caller) => Caller.requireScope(caller, "admin"))
 
-  /** A stream also ends when its key is revoked, its session ends, or the node shuts down. A database that does not answer does not end it. */
+  /**
+   * A stream also ends when its key is revoked, its session ends, or the node shuts down. It is no use of its session, which ends as though the page were closed. A database that does not
+   * answer does not end it.
+   */
   const goesOn = (request: Request) =>
     Effect.suspend(() => {
       if (isDraining()) return Effect.succeed(false)
-      return Effect.match(requireAdmin(request), {
+      return Effect.match(requireAdmin(identifyAgain(request)), {
         onFailure: ({ kind }) => kind === "unavailable",
         onSuccess: () => true
       })
@@ -54,12 +58,12 @@ export const make = Effect.gen(function* () {
 
   return {
     cluster: Effect.fn("cluster.once")(function* (request) {
-      yield* requireAdmin(request)
+      yield* requireAdmin(identify(request))
       return json(yield* current)
     }),
 
     watch: Effect.fn("cluster.watch")(function* (request) {
-      yield* requireAdmin(request)
+      yield* requireAdmin(identify(request))
       if (isDraining()) return yield* Effect.fail(Problem.unavailable)
       if (open >= streamsMax) return yield* tooMany
       const next = Effect.if(goesOn(request), {

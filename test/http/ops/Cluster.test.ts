@@ -5,7 +5,7 @@ import { describe } from "vitest"
 import { ClusterBody } from "../../../src/http/contract/ClusterApi.ts"
 import { streamsMax } from "../../../src/http/ops/ClusterRoutes.ts"
 import { version } from "../../../src/model/Version.ts"
-import { newKey } from "../../support/samples/Account.ts"
+import { newKey, newUser, signIn } from "../../support/samples/Account.ts"
 import { jsonOf } from "../../support/http/HttpClient.ts"
 import { expectProblem } from "../../support/http/Problems.ts"
 import {
@@ -55,6 +55,12 @@ const seconds = (count: number) =>
   Effect.flatMap(TestService, ({ clock }) =>
     Effect.sync(() => clock.set(clock.unsafeCurrentTimeMillis() + 1_000 * count))
   )
+
+const newAdmin = Effect.tap(newUser(), ({ id }) =>
+  Effect.map(asAdmin("PATCH", `/api/v1/users/${id}`, { admin: true }), ({ status }) =>
+    expect(status).toBe(200)
+  )
+)
 
 withService("the cluster's picture", {}, (it) => {
   it.effect("is shown to administrators alone", () =>
@@ -112,6 +118,40 @@ withService("the cluster's picture", {}, (it) => {
       expect(refused.headers["retry-after"]).toBe("1")
       opened[0]!.close()
       yield* asAdmin("GET", events).pipe(Effect.repeat({ until: ({ status }) => status === 200 }))
+    })
+  )
+
+  it.scoped("is no use of a session, and ends with one that is not used otherwise", () =>
+    Effect.gen(function* () {
+      const { accounts, port } = yield* TestService
+      const { email, id } = yield* newAdmin
+      const stream = yield* openStream(port, yield* signIn(email))
+      expect(stream.status).toBe(200)
+      const [begun] = yield* accounts.sessionsOf(id)
+      const events = () => stream.text().split("\ndata: ").length
+      yield* seconds(3_600)
+      const before = events()
+      // The second of them was asked for after that hour.
+      yield* Effect.void.pipe(
+        Effect.delay("20 millis"),
+        Effect.repeat({ until: () => events() >= before + 2 })
+      )
+      expect(yield* accounts.sessionsOf(id)).toEqual([begun])
+      yield* seconds(86_400)
+      yield* Effect.race(stream.end, Effect.forever(Effect.delay(seconds(1), "20 millis")))
+      expect(yield* stream.end).toBe(true)
+    })
+  )
+
+  it.scoped("ends with the account of its session", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestService
+      const { email, id } = yield* newAdmin
+      const stream = yield* openStream(port, yield* signIn(email))
+      expect(stream.status).toBe(200)
+      expect((yield* asAdmin("DELETE", `/api/v1/users/${id}`)).status).toBe(204)
+      yield* Effect.race(stream.end, Effect.forever(Effect.delay(seconds(1), "20 millis")))
+      expect(yield* stream.end).toBe(true)
     })
   )
 
