@@ -82,7 +82,11 @@ export const make = (
   const know = (text: string): Known | undefined => {
     const present = remembered.get(text)
     if (present !== undefined) return present
-    const address = parseAddress(text)
+    // A zone behind an address can have any length.
+    const isKept = text.length <= addressLengthMax
+    // A text of its own: V8 keeps a part of a header with the whole of it.
+    const own = isKept ? Buffer.from(text).toString() : text
+    const address = parseAddress(own)
     if (address === undefined) return undefined
     const known = {
       text: textOf(address),
@@ -91,8 +95,7 @@ export const make = (
       isThisMachine: address.range() === "loopback",
       isTrusted: contains(trusted, address)
     }
-    // A zone behind an address can have any length.
-    if (text.length <= addressLengthMax) remembered.set(text, known)
+    if (isKept) remembered.set(own, known)
     return known
   }
   const peerOf = ({ remoteAddress }: Source) =>
