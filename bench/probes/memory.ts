@@ -69,6 +69,7 @@ const cache = await growth(async () => {
   const program = Effect.gen(function* () {
     const made = yield* LinkCache.make<never>({
       max: links,
+      maxBytes: 1_024 * links,
       level: "l1",
       readAge_ms: 0,
       staleMax_ms: 0,

@@ -98,7 +98,7 @@ import * as WebhookDelivery from "../webhooks/WebhookDelivery.ts"
 import * as WebhookMessages from "../webhooks/WebhookMessages.ts"
 import * as WebhookSender from "../webhooks/WebhookSender.ts"
 
-/** Links in a node's redirect cache: some 100 MB with URLs of 100 characters (`npm run bench -- --case memory`). */
+/** Links in a node's redirect cache, which bounds their bytes as well: some 100 MB with URLs of 100 characters (`npm run bench -- --case memory`). */
 const redirectCacheMax = 100_000
 
 /** Statements of one kind that a node runs at once on PostgreSQL. SQLite has one writer, so there it is one. */

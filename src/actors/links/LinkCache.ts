@@ -4,8 +4,8 @@ import type { Link } from "../../model/Link.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { type freshFor_ms, LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
-import { atMost } from "../../fibers/LruCacheOptions.ts"
 import { RecentlyChangedKeys } from "../keys/RecentlyChangedKeys.ts"
+import { weightOf } from "./LinkWeight.ts"
 
 const lookups = (level: "l1" | "l2") =>
   Metered.countersBy(
@@ -96,7 +96,7 @@ export const get = <E>(
   )
 
 /**
- * A least-recently-used cache of at most `max` links over `read`. It follows `LinkInvalidations`: what another node changed is forgotten, and while the
+ * A least-recently-used cache of at most `max` links, and at most `maxBytes` as `weightOf` estimates them, over `read`. It follows `LinkInvalidations`: what another node changed is forgotten, and while the
  * news is not fresh, every question is read again and nothing is kept.
  *
  * That a key has no row is never remembered: not even the owner of a partition sees every create of it, since for a moment there can be two owners.
@@ -105,6 +105,7 @@ export const make = <E>(options: {
   /** Which of the caches a redirect passes it is, for its metrics. */
   readonly level: "l1" | "l2"
   readonly max: number
+  readonly maxBytes: number
   /** Reads a row, once for each question. It must call back, with a failure, also where it gives up. */
   readonly read: GetThen<E>
   /**
@@ -121,11 +122,18 @@ export const make = <E>(options: {
     const clock = yield* Effect.clock
     const { bypassed, hit, miss } = lookupsOf[options.level]
     const now_ms = () => monotonicNow_ms(clock)
-    const entries = new LRUCache<string, Link>(atMost(options.max))
+    // Without its own `max`, for which it would lay out room at once.
+    const entries = new LRUCache<string, Link>({ maxSize: options.maxBytes, sizeCalculation: weightOf })
     /** Who waits for each read that is under way. */
     const reads = new Map<string, Array<Parameters<GetThen<E>>[1]>>()
     const writes = new Map<string, Writes>()
     const unsettled = new RecentlyChangedKeys(options.readAge_ms)
+
+    /** Under the row's own text of the key: that of a question can be a part of a request's whole URL, which V8 keeps with it. */
+    const keep = (key: string, row: Link) => {
+      entries.set(row.key === key ? row.key : key, row)
+      if (entries.size > options.max) entries.pop()
+    }
 
     const joinOrStart: GetThen<E> = (key, answer, span) => {
       const running = reads.get(key)
@@ -137,7 +145,7 @@ export const make = <E>(options: {
         key,
         (row) => {
           if (reads.get(key) === waiting) {
-            if (isSettled && Exit.isSuccess(row) && row.value !== null) entries.set(key, row.value)
+            if (isSettled && Exit.isSuccess(row) && row.value !== null) keep(key, row.value)
             reads.delete(key)
           }
           waiting.forEach((tell) => tell(row))
@@ -183,7 +191,7 @@ export const make = <E>(options: {
         if (underWay.count === 0) writes.delete(key)
         if (left === undefined || underWay.overlapped) return forget(key)
         reads.delete(key)
-        entries.set(key, left)
+        keep(key, left)
       }
     }
 

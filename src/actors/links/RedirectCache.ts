@@ -14,8 +14,11 @@ export class RedirectCache extends Context.Tag("linkmint/RedirectCache")<
   LinkCache.LinkCache<Unavailable>
 >() {}
 
+/** Bytes of a node's cached links, by `LinkWeight`: enough for 100,000 links with URLs of 800 characters. */
+const bytesMax = 128 * 1024 * 1024
+
 /**
- * A cache of at most `max` links, which may be redirected for `staleMax` after the store has gone. A miss is read from the cache of the partition's owner where that
+ * A cache of at most `max` links and {@link bytesMax}, which may be redirected for `staleMax` after the store has gone. A miss is read from the cache of the partition's owner where that
  * lives in this process, else from the store: a message to an owner elsewhere costs ten times as much as the row, which is what the owner would read.
  */
 export const make = (
@@ -28,6 +31,7 @@ export const make = (
     return yield* LinkCache.make<Unavailable>({
       level: "l1",
       max,
+      maxBytes: bytesMax,
       readAge_ms: freshFor_ms,
       staleMax_ms: Duration.toMillis(staleMax),
       read: (key, answer, span) => {

@@ -12,10 +12,13 @@ import * as LinkCache from "./LinkCache.ts"
 import { LinkReader } from "./LinkReader.ts"
 import { bind, type BindOutcome, LocalOwners } from "./LocalOwners.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
-import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
+import { type CreateOutcome, partitionCount, UrlMapping } from "./UrlMapping.ts"
 
-/** Rows that an owner remembers of its partition: at most some 20 MB a partition with the longest URLs, titles and tags. */
+/** Rows that an owner remembers of its partition. */
 const ownerCacheMax = 4_096
+
+/** Bytes of them, by `LinkWeight`: of all partitions together 128 MiB, on a node that owns all of them. */
+const ownerCacheBytesMax = (128 * 1024 * 1024) / partitionCount
 
 /**
  * The outcomes of a message's links, in their order. One link that failed fails the message. It is known to have left nothing behind only where all of its links
@@ -48,6 +51,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
       const cache = yield* LinkCache.make<Unavailable>({
         level: "l2",
         max: cacheMax,
+        maxBytes: ownerCacheBytesMax,
         readAge_ms: 0,
         staleMax_ms: 0,
         read: readThen

@@ -87,6 +87,7 @@ export class LinkCacheWorld {
     this.cache = LinkCache.make<string>({
       level: "l1",
       max,
+      maxBytes: 1_000_000,
       readAge_ms: behind === "cache" ? freshFor_ms : 0,
       staleMax_ms: 60_000,
       read: (key, answer) => void this.reads.push({ key, seen: undefined, answer })

@@ -53,6 +53,7 @@ const setUp = Effect.gen(function* () {
   const cache = yield* LinkCache.make<never>({
     level: "l2",
     max: 10,
+    maxBytes: 1_000_000,
     readAge_ms: 0,
     staleMax_ms: 0,
     read: (key, answer) => answer(Exit.succeed(linkOf(key)))
