@@ -1,9 +1,10 @@
 // What an upgrade in place costs a PostgreSQL database with links: each migration since the last schema that had them in partitions.
 
-import { SqlClient } from "@effect/sql"
-import { Duration, Effect, Record } from "effect"
+import { Duration, Effect, Layer, Record, Redacted } from "effect"
 import { inDatabase } from "../../chaos/Stores.ts"
 import * as Migrations from "../../src/storage/sql/Migrations.ts"
+import * as DatabaseServers from "../../src/storage/sql/postgres/DatabaseServers.ts"
+import * as PostgresClient from "../../src/storage/sql/postgres/PostgresClient.ts"
 import { Unavailable } from "../../test/support/services/Service.ts"
 import type { Case } from "../Case.ts"
 import { newDatabase } from "../Ground.ts"
@@ -17,13 +18,13 @@ const names = Record.keys(Migrations.migrations).toSorted()
 
 /** Brings a database up to a migration, as a node does that knows no later one. Gives how long that took, in milliseconds. */
 const migrateTo = (databaseUrl: string, last: string) =>
-  inDatabase({ databaseUrl }, (sql) =>
-    Migrations.migrateTo(Number.parseInt(last)).pipe(
-      Effect.provideService(SqlClient.SqlClient, sql),
-      Effect.orDie,
-      Effect.timed,
-      Effect.map(([lasted]) => Duration.toMillis(lasted))
-    )
+  Migrations.migrateTo(Number.parseInt(last)).pipe(
+    Effect.timed,
+    Effect.map(([lasted]) => Duration.toMillis(lasted)),
+    Effect.provide(
+      Layer.provide(PostgresClient.layerUnbounded, DatabaseServers.layer(Redacted.make(databaseUrl)))
+    ),
+    Effect.orDie
   )
 
 /** The time of each migration that follows, and of all together. */
