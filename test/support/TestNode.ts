@@ -145,6 +145,17 @@ export const ownersElsewhere = Layer.map(LocalOwners.layer(inFlightMax), (contex
   })
 )
 
+/** A buffer of its own that leases from a node's pool shards. It closes with the scope, and the node lives on. */
+export const bufferOver = (
+  stores: Stores,
+  { faults, sharding }: Pick<TestNode, "faults" | "sharding">,
+  capacity: number
+) =>
+  KeyBuffer.make(capacity).pipe(
+    Effect.provide(ports(stores, faults)),
+    Effect.provideService(Sharding.Sharding, sharding)
+  )
+
 /**
  * Starts a node of real actors over the stores. It stops with the scope, or before:
  * - `stop`: in order; what it holds goes back.

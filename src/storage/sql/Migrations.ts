@@ -1,6 +1,6 @@
 import { SqlClient, type SqlConnection } from "@effect/sql"
-import { SqlError } from "@effect/sql/SqlError"
-import { Clock, Data, Duration, Effect, Layer, Option, Schedule } from "effect"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Clock, Data, Duration, Effect, Layer, Schedule } from "effect"
 import { linksAndKeys } from "./migrations/0001_links_and_keys.ts"
 import { linkFields } from "./migrations/0002_link_fields.ts"
 import { accounts } from "./migrations/0003_accounts.ts"
@@ -35,7 +35,7 @@ import { visitsApart } from "./migrations/0031_visits_apart.ts"
 import { visitors } from "./migrations/0032_visitors.ts"
 import { archivedStatistics } from "./migrations/0033_archived_statistics.ts"
 import { StorageError } from "../StorageError.ts"
-import { inTransaction, isLockRefused } from "./SqlTransaction.ts"
+import { inTransaction, isLockRefused, withSqlDefects } from "./SqlTransaction.ts"
 
 /** All of them, by number and name. */
 export const migrations = {
@@ -166,13 +166,7 @@ const applyOnce = ({ change, name, number }: Migration, begun: Effect.Effect<voi
         if (rows.length > 0) yield* change
       })
     )
-  ).pipe(
-    // A failed commit or savepoint is a defect in `@effect/sql` 0.52.
-    Effect.catchSomeDefect((defect) =>
-      defect instanceof SqlError ? Option.some(Effect.fail(defect)) : Option.none()
-    ),
-    Effect.uninterruptible
-  )
+  ).pipe(withSqlDefects, Effect.uninterruptible)
 
 /** The same on PostgreSQL, again and again as long as it does not get its locks. `connection` is another one, to look what it waits for. */
 const applyPersistently = (migration: Migration, connection: SqlConnection.Connection) =>

@@ -35,26 +35,22 @@ const reasonOf = (error: SqlError) =>
 export const storageErrorOf = (operation: string, error: SqlError): StorageError =>
   new StorageError({ operation, applied: appliedAfter(error), reason: reasonOf(error) })
 
-/**
- * Turns SQL errors of an operation into `StorageError`s that name it, also those that reach us as defects: of a failed `COMMIT`
- * (`@effect/sql` 0.52).
- */
+/** Turns SQL errors that reach us as defects back into errors: of a failed `COMMIT` or savepoint (`@effect/sql` 0.52). */
+export const withSqlDefects = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.catchSomeDefect(self, (defect) =>
+    defect instanceof SqlError ? Option.some(Effect.fail(defect)) : Option.none()
+  )
+
+/** Turns SQL errors of an operation into `StorageError`s that name it, also those that reach us as defects. */
 export const asStorageError =
   (operation: string) =>
   <A, E, R>(
     self: Effect.Effect<A, E | SqlError, R>
   ): Effect.Effect<A, Exclude<E, SqlError> | StorageError, R> =>
-    self.pipe(
-      Effect.catchSomeDefect((defect) =>
-        defect instanceof SqlError
-          ? Option.some(Effect.fail(storageErrorOf(operation, defect)))
-          : Option.none()
-      ),
-      Effect.mapError((error) =>
-        error instanceof SqlError
-          ? storageErrorOf(operation, error)
-          : (error as Exclude<E, SqlError> | StorageError)
-      )
+    Effect.mapError(withSqlDefects(self), (error) =>
+      error instanceof SqlError
+        ? storageErrorOf(operation, error)
+        : (error as Exclude<E, SqlError> | StorageError)
     )
 
 /**

@@ -1,8 +1,6 @@
 import { expect, it } from "@effect/vitest"
-import { Sharding } from "@effect/cluster"
 import { Context, Effect, Exit, FastCheck as fc, Fiber, Scope, TestClock } from "effect"
 import { describe } from "vitest"
-import * as KeyBuffer from "../../../src/actors/keys/KeyBuffer.ts"
 import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
@@ -11,12 +9,12 @@ import * as Metered from "../../../src/telemetry/Metered.ts"
 import { plainRow } from "../../support/Plain.ts"
 import { all, always, type Rule } from "../../support/ActorFaults.ts"
 import {
+  bufferOver,
   drain,
   freshStores,
   joinInTime,
   minted,
   others,
-  ports,
   startNode,
   type TestNode,
   tinyMinter
@@ -430,11 +428,7 @@ describe("a key buffer", () => {
     const stores = yield* freshStores()
     const node = yield* startNode(stores)
     const scope = yield* Scope.make()
-    const buffer = yield* KeyBuffer.make(8).pipe(
-      Effect.provide(ports(stores, node.faults)),
-      Effect.provideService(Sharding.Sharding, node.sharding),
-      Scope.extend(scope)
-    )
+    const buffer = yield* bufferOver(stores, node, 8).pipe(Scope.extend(scope))
     const keys = yield* buffer.takeMany(3)
     yield* Scope.close(scope, Exit.void)
     const counters = Object.values(KeyMetrics.lost)

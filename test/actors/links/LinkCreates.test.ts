@@ -1,25 +1,20 @@
-import { Sharding } from "@effect/cluster"
 import { expect, it } from "@effect/vitest"
 import { Effect, Either, Exit, Fiber, Scope, TestClock } from "effect"
-import * as KeyBuffer from "../../../src/actors/keys/KeyBuffer.ts"
+import { KeyBuffer } from "../../../src/actors/keys/KeyBuffer.ts"
 import * as LinkCreates from "../../../src/actors/links/LinkCreates.ts"
 import { type BindOutcome, LocalOwners } from "../../../src/actors/links/LocalOwners.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { LinkPlaces, type LinkPlacesService } from "../../../src/storage/homes/LinkPlaces.ts"
-import { draft, freshStores, joinInTime, others, ports, startNode } from "../../support/TestNode.ts"
+import { bufferOver, draft, freshStores, joinInTime, others, startNode } from "../../support/TestNode.ts"
 
 /** Creates over a buffer of their own, whose links are bound, or not, when the test says so. */
 const setUp = Effect.gen(function* () {
   const stores = yield* freshStores()
   const node = yield* startNode(stores)
   const scope = yield* Scope.make()
-  const buffer = yield* KeyBuffer.make(8).pipe(
-    Effect.provide(ports(stores, node.faults)),
-    Effect.provideService(Sharding.Sharding, node.sharding),
-    Scope.extend(scope)
-  )
+  const buffer = yield* bufferOver(stores, node, 8).pipe(Scope.extend(scope))
   yield* buffer.held
   const asked: Array<{ readonly key: string; readonly answer: (outcome: BindOutcome) => void }> = []
   const owners = {
@@ -28,7 +23,7 @@ const setUp = Effect.gen(function* () {
     bindGuarded: () => Effect.succeed(["superseded" as const])
   } as Partial<typeof LocalOwners.Service> as typeof LocalOwners.Service
   const creates = yield* LinkCreates.make.pipe(
-    Effect.provideService(KeyBuffer.KeyBuffer, buffer),
+    Effect.provideService(KeyBuffer, buffer),
     Effect.provideService(LocalOwners, owners)
   )
   return {
@@ -100,10 +95,7 @@ const overTwo = Effect.gen(function* () {
   const sizes = { capacity: 200, low: 500, high: 2_000 }
   const stores = yield* freshStores(sizes)
   const node = yield* startNode(stores, sizes)
-  const real = yield* KeyBuffer.make(sizes.capacity).pipe(
-    Effect.provide(ports(stores, node.faults)),
-    Effect.provideService(Sharding.Sharding, node.sharding)
-  )
+  const real = yield* bufferOver(stores, node, sizes.capacity)
   let takenFromBuffer = 0
   const buffer: typeof real = {
     ...real,
@@ -133,7 +125,7 @@ const overTwo = Effect.gen(function* () {
     bindGuarded: (links) => Effect.map(bind(links[0]!.link, false), (outcome) => [outcome])
   } as Partial<typeof LocalOwners.Service> as typeof LocalOwners.Service
   const creates = yield* LinkCreates.make.pipe(
-    Effect.provideService(KeyBuffer.KeyBuffer, buffer),
+    Effect.provideService(KeyBuffer, buffer),
     Effect.provideService(LocalOwners, owners),
     Effect.provideService(LinkPlaces, twoPlaces)
   )

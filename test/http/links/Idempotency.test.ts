@@ -12,28 +12,38 @@ import { testHash } from "../../support/TestHash.ts"
 const kept = { status: 201, contentType: "application/json", location: null, body: `{"key":"abc"}` }
 const body = { url: "https://example.com", password: "geheim" }
 
+type Once = Effect.Effect.Success<typeof Idempotency.make>
+type Guarded = Partial<typeof GuardedCreates.Service>
+
+/** A create with a key, over such guards. */
+const creating = (guarded: Guarded, create: Parameters<Once>[0]["create"]) =>
+  Effect.flatMap(
+    Idempotency.make.pipe(
+      Effect.provideService(GuardedCreates, guarded as typeof GuardedCreates.Service),
+      Effect.provideService(KeyedHash, testHash)
+    ),
+    (once) =>
+      once({
+        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
+        answerOf: () => kept,
+        create
+      })
+  )
+
 /** Creates over guards that answer with `state`: what was begun, and the answer. */
 const over = (state: GuardState) =>
   Effect.gen(function* () {
     const begun: Array<Beginning> = []
-    const guarded = {
+    const guarded: Guarded = {
       beginMany: (asked: ReadonlyArray<Beginning>) =>
         Effect.sync(() => {
           begun.push(...asked)
           return asked.map(() => state)
         }),
       settleMany: () => Effect.succeed([true])
-    } as unknown as typeof GuardedCreates.Service
-    const once = yield* Idempotency.make.pipe(
-      Effect.provideService(GuardedCreates, guarded),
-      Effect.provideService(KeyedHash, testHash)
-    )
+    }
     const answered = yield* Effect.either(
-      once({
-        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
-        answerOf: () => kept,
-        create: () => Effect.succeed({ answer: kept, isSettled: true })
-      })
+      creating(guarded, () => Effect.succeed({ answer: kept, isSettled: true }))
     )
     return { begun, answered }
   })
@@ -49,20 +59,12 @@ const settled = (fingerprint: string): GuardState => ({
 const abandonedAfter = (applied: "no" | "unknown") =>
   Effect.gen(function* () {
     let abandoned = 0
-    const guarded = {
+    const guarded: Guarded = {
       beginMany: () => Effect.succeed([{ _tag: "Begun" }]),
       abandonMany: () => Effect.sync(() => [++abandoned > 0])
-    } as unknown as typeof GuardedCreates.Service
-    const once = yield* Idempotency.make.pipe(
-      Effect.provideService(GuardedCreates, guarded),
-      Effect.provideService(KeyedHash, testHash)
-    )
+    }
     const failed = yield* Effect.flip(
-      once({
-        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
-        answerOf: () => kept,
-        create: () => new Unavailable({ reason: "for the test", applied })
-      })
+      creating(guarded, () => new Unavailable({ reason: "for the test", applied }))
     )
     expect(failed.kind).toBe("unavailable")
     return abandoned
@@ -73,21 +75,11 @@ const afterSuperseded = (state: GuardState) =>
   Effect.gen(function* () {
     let begun = 0
     let abandoned = 0
-    const guarded = {
+    const guarded: Guarded = {
       beginMany: () => Effect.sync(() => [begun++ === 0 ? { _tag: "Begun" } : state]),
       abandonMany: () => Effect.sync(() => [++abandoned > 0])
-    } as unknown as typeof GuardedCreates.Service
-    const once = yield* Idempotency.make.pipe(
-      Effect.provideService(GuardedCreates, guarded),
-      Effect.provideService(KeyedHash, testHash)
-    )
-    const answered = yield* Effect.either(
-      once({
-        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
-        answerOf: () => kept,
-        create: () => new Superseded()
-      })
-    )
+    }
+    const answered = yield* Effect.either(creating(guarded, () => new Superseded()))
     return { abandoned, answered }
   })
 
@@ -97,7 +89,7 @@ const afterInterrupt = (during: "begin" | "create") =>
     const seen: Array<string> = []
     const waiting = yield* Deferred.make<void>()
     const mayBegin = yield* Deferred.make<void>()
-    const guarded = {
+    const guarded: Guarded = {
       beginMany: () =>
         Effect.gen(function* () {
           if (during === "begin") yield* Deferred.succeed(waiting, undefined)
@@ -106,17 +98,9 @@ const afterInterrupt = (during: "begin" | "create") =>
           return [{ _tag: "Begun" }]
         }),
       abandonMany: () => Effect.sync(() => [seen.push("given up") > 0])
-    } as unknown as typeof GuardedCreates.Service
-    const once = yield* Idempotency.make.pipe(
-      Effect.provideService(GuardedCreates, guarded),
-      Effect.provideService(KeyedHash, testHash)
-    )
+    }
     const fiber = yield* Effect.fork(
-      once({
-        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
-        answerOf: () => kept,
-        create: () => Effect.zipRight(Deferred.succeed(waiting, undefined), Effect.never)
-      })
+      creating(guarded, () => Effect.zipRight(Deferred.succeed(waiting, undefined), Effect.never))
     )
     if (during === "create") yield* Deferred.succeed(mayBegin, undefined)
     yield* Deferred.await(waiting)

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache"
 import { DateTime } from "luxon"
 import { atMost } from "../../../fibers/LruCacheOptions.ts"
+import { remembering } from "../../../fibers/Remembered.ts"
 import { type Address, contains, type Network, parse as parseNetwork } from "../../../model/Network.ts"
 import {
   type Conditions,
@@ -101,17 +102,11 @@ interface LocalMinute {
 /** The last minute that was asked for of each of the latest time zones: the same for all visitors of a minute. */
 const localMinutes = new LRUCache<string, LocalMinute>(atMost(64))
 
-/** The latest spellings of time zones, and the name that `Intl` has for each. */
-const zoneNames = new LRUCache<string, string>(atMost(1_024))
-
 /** The one name of a time zone, whose name may be spelt in capital and small letters at will: Luxon keeps a formatter for each spelling, of some 57 KB, for good. */
-const zoneNameOf = (timeZone: string): string => {
-  const known = zoneNames.get(timeZone)
-  if (known !== undefined) return known
-  const name = new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone
-  zoneNames.set(timeZone, name)
-  return name
-}
+const zoneNameOf = remembering(
+  1_024,
+  (timeZone) => new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone
+)
 
 const localMinuteOf = (now: number, timeZone: string): LocalMinute => {
   const minute = Math.floor(now / minute_ms)
