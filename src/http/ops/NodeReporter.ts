@@ -59,7 +59,7 @@ export const watchAddress = ({ address, id, role }: NodeName): Effect.Effect<voi
       Effect.catchAll((error) => Effect.logDebug(`The reports of nodes were not read: ${error.message}`))
     )
 
-    if (role === "all") yield* Pulse.fromNow(look, lookEvery)
+    if (role === "all") return yield* Pulse.fromNow(look, lookEvery)
   })
 
 /** Writes the reports of this node for the others, from its start to its graceful shutdown. */
