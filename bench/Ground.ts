@@ -32,7 +32,8 @@ export interface Deployment {
   readonly kind: DeploymentKind
   /** Settings of the program. */
   readonly variables: Readonly<Record<string, string>>
-  /** The user's API key. */
+  /** The user, and their API key. */
+  readonly userId: string
   readonly apiKey: string
   /** Links 1 … n of `Links.ts`. */
   readonly links: number
@@ -230,7 +231,7 @@ const makeDeployment = Effect.fn("makeDeployment")(function* (
     yield* kind !== "SQLite"
       ? Links.fillPostgres(variables.DATABASE_URL, links, user.id)
       : Links.fillSqlite(join(dataDir, "linkmint.db"), links, user.id)
-  return { kind, variables, apiKey: user.apiKey, links }
+  return { kind, variables, userId: user.id, apiKey: user.apiKey, links }
 })
 
 /** Runs an effect at the first call for a name, within `scope`, and gives its result to all. */

@@ -3,6 +3,7 @@
 import { Effect } from "effect"
 import { atMost, type Case, type Row } from "../Case.ts"
 import { type Deployment, type Ground, startProgram } from "../Ground.ts"
+import { startReference } from "../references/start.ts"
 import * as Rounds from "../Rounds.ts"
 import { creating } from "./growth.ts"
 import { eachOnce, redirecting } from "./redirects.ts"
@@ -28,6 +29,23 @@ const listing = Effect.fn("listing")(function* (ground: Ground, deployment: Depl
   } satisfies Rounds.Contender
 })
 
+/** Lists as they are written by hand: what several databases cost there, as each has to be asked. */
+const listingByHand = Effect.fn("listingByHand")(function* (
+  ground: Ground,
+  { userId, variables }: Deployment,
+  name: string
+) {
+  const urls = [variables["DATABASE_URL"], variables["LINK_DATABASE_URLS"] ?? []].flat().join(",")
+  const server = yield* startReference(ground, "pages", { DATABASE_URLS: urls, OWNER: userId })
+  return {
+    subject: `list of 50 by node:http and pg, ${name}`,
+    unit: "lists/s",
+    pids: [server.pid],
+    usesPostgres: true,
+    run: (seconds) => ground.load.send({ ...server, connections: listConnections, seconds })
+  } satisfies Rounds.Contender
+})
+
 /** CPU time of program and PostgreSQL for one request. */
 const costOf = ({ cpu_us, databaseCpu_us }: Row) => cpu_us! + databaseCpu_us!
 
@@ -45,7 +63,9 @@ export const databases: Case = {
     const plan = ground.quick
       ? { rounds: 1, seconds: 1, warmUp_s: 1 }
       : { rounds: 6, seconds: 3, warmUp_s: 3 }
-    const of = (contender: typeof listing | typeof lookingUp): ReturnType<typeof Rounds.measure> =>
+    const of = (
+      contender: typeof listing | typeof listingByHand | typeof lookingUp
+    ): ReturnType<typeof Rounds.measure> =>
       Effect.forEach(kinds, ([name, deployment]) => contender(ground, deployment, name)).pipe(
         Effect.flatMap((contenders) => Rounds.measure(ground, contenders, plan)),
         Effect.scoped
@@ -53,6 +73,7 @@ export const databases: Case = {
     const lookUps = yield* of(lookingUp)
     const creates = yield* of(creating)
     const lists = yield* of(listing)
+    const listsByHand = yield* of(listingByHand)
     const goal = (what: string, most: number, rows: ReadonlyArray<Row>) =>
       atMost(
         `CPU time of a ${what} with four databases, of that with one:`,
@@ -62,10 +83,11 @@ export const databases: Case = {
         rows.reduce((sum, { errors }) => sum + errors, 0)
       )
     return {
-      rows: [...lookUps, ...creates, ...lists],
+      rows: [...lookUps, ...creates, ...lists, ...listsByHand],
       goals: [goal("look-up", 1.1, lookUps), goal("create", 1.1, creates), goal("list of 50", 2, lists)],
       notes: [
-        `${linksOf(ground).toLocaleString("en")} links; the four databases are on the same server as the one. CPU time is that of program and PostgreSQL together. Look-ups are of another link each time, so that none is at hand.`
+        `${linksOf(ground).toLocaleString("en")} links; the four databases are on the same server as the one. CPU time is that of program and PostgreSQL together. Look-ups are of another link each time, so that none is at hand.`,
+        `A list by hand, of eight columns and without visits, checks and another page, costs ${ratioOf(listsByHand).toFixed(2)} times as much with four databases.`
       ]
     }
   })

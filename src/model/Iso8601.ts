@@ -36,15 +36,17 @@ export const parseMoment = (text: string): number | undefined => {
   return moment.isValid ? moment.toMillis() : undefined
 }
 
-/** The last result: the links of a bulk all have the same moment. */
-let latest = { moment_ms: Number.NaN, text: "" }
+/** The last second, as a text without its end: the links of a bulk, and those of an import, have moments of one second or two. */
+let latest = { second: Number.NaN, text: "" }
 
-/** Formats a moment in UTC, with milliseconds. */
+/** Formats a moment, a whole number, in UTC, with milliseconds. */
 export const formatMoment = (moment_ms: number): string => {
-  if (moment_ms !== latest.moment_ms) {
-    latest = { moment_ms, text: DateTime.formatIso(DateTime.unsafeMake(moment_ms)) }
+  const second = Math.floor(moment_ms / 1_000)
+  if (second !== latest.second) {
+    const text = DateTime.formatIso(DateTime.unsafeMake(second * 1_000))
+    latest = { second, text: text.slice(0, -"000Z".length) }
   }
-  return latest.text
+  return `${latest.text}${String(moment_ms - second * 1_000).padStart(3, "0")}Z`
 }
 
 /** {@link formatMoment}, or `null` for `null`. */

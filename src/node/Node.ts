@@ -93,6 +93,7 @@ import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import * as Witnesses from "./Witnesses.ts"
 import type { Witness } from "../storage/nodes/Witness.ts"
 import * as Pulse from "../time/Pulse.ts"
+import * as Visits from "../visits/Visits.ts"
 import * as VisitEvents from "../webhooks/VisitEvents.ts"
 import * as WebhookDelivery from "../webhooks/WebhookDelivery.ts"
 import * as WebhookMessages from "../webhooks/WebhookMessages.ts"
@@ -339,7 +340,7 @@ const parts =
     messages: WebhookMessages.Messages
   ) =>
   <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) => {
-    const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
+    const database = Option.isNone(settings.databaseUrl) ? "sqlite" : "postgres"
     return before.pipe(
       adding(
         Layer.succeed(VisitRetention, {
@@ -347,7 +348,7 @@ const parts =
           days_days: Math.floor(Duration.toDays(settings.visitDaysRetention))
         })
       ),
-      adding(VisitMaintenance.layer({ stepMax })),
+      adding(VisitMaintenance.layer({ stepMax: rollUpMax[database] })),
       adding(ClientAddress.layer(settings.trustedProxies)),
       adding(VisitOptOutLive.layer(settings)),
       adding(VisitorCountryLive.layer(settings)),
@@ -362,7 +363,11 @@ const parts =
         staleRedirects: settings.staleRedirects,
         recycleQuarantine: settings.recycleQuarantine,
         keyStockTarget: settings.keyStockTarget,
-        visits: { ownHost: settings.baseUrl.hostname, writer: incarnation }
+        visits: {
+          ownHost: settings.baseUrl.hostname,
+          writer: incarnation,
+          batchCountsMax: Visits.batchCountsMax[database]
+        }
       })
     )
   }

@@ -71,8 +71,11 @@ export const waitingMax = classifiedMax + ringMax
 /** How often dropped visits are logged. */
 const tellEvery = Duration.seconds(1)
 
-/** Counts of one batch at most: 100 visits of as many links. It holds SQLite's writer, or the rows of its links on PostgreSQL, for some milliseconds. */
-export const batchCountsMax = 600
+/**
+ * Counts of one batch at most: 100 visits of as many links, and 200 on PostgreSQL. It holds SQLite's writer, or the rows of its links on PostgreSQL, for some milliseconds. A transaction on
+ * PostgreSQL takes five round trips, which are then shared by more visits.
+ */
+export const batchCountsMax = { sqlite: 600, postgres: 1_200 }
 
 /** How long a graceful shutdown tries to write the rest. */
 const stopMax = Duration.seconds(5)
@@ -125,6 +128,8 @@ export interface VisitsOptions {
   readonly ownHost: string
   /** A text that no other process has, or ever had. */
   readonly writer: string
+  /** Counts of one batch at most, and no fewer than `VisitTally`'s `hourCountsMax`. */
+  readonly batchCountsMax: number
 }
 
 const visitsIn = (hours: ReadonlyArray<HourCount>) =>
@@ -287,7 +292,7 @@ export const make = (
           writer: lane.writer,
           sequence: ++lane.sequence,
           at,
-          hours: (lane.open = lane.tally.take(batchCountsMax))
+          hours: (lane.open = lane.tally.take(options.batchCountsMax))
         }))
         lane.batch = Option.some(batch)
         return batch

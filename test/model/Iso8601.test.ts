@@ -1,4 +1,4 @@
-import { FastCheck as fc } from "effect"
+import { DateTime, FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
 import { after, formatMoment, momentMax, parseDuration, parseMoment } from "../../src/model/Iso8601.ts"
 
@@ -6,6 +6,19 @@ const ms = (text: string) => Date.parse(text)
 
 /** Any moment of the years 0 to 9999. */
 const moment = fc.integer({ min: ms("0000-01-01T00:00:00Z"), max: momentMax })
+
+describe("Iso8601.formatMoment", () => {
+  it("formats moments of one second, and of others, as Effect does", () => {
+    fc.assert(
+      fc.property(moment, fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 20 }), (at, after) => {
+        const moments = [at, ...after.map((ms) => at + ms)].filter((one) => one <= momentMax)
+        expect(moments.map(formatMoment)).toEqual(
+          moments.map((one) => DateTime.formatIso(DateTime.unsafeMake(one)))
+        )
+      })
+    )
+  })
+})
 
 describe("Iso8601.parseMoment", () => {
   it("gives back every moment that formatMoment wrote", () => {

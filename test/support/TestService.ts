@@ -361,7 +361,10 @@ const make = (options: TestServiceOptions) =>
       Layer.provide([RateLimiter.layer, Administrator.layer({ drawsPassword: false })]),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide([ReusedLinks.layer, Visits.layer({ ownHost: "localhost", writer: "test" })]),
+      Layer.provide([
+        ReusedLinks.layer,
+        Visits.layer({ ownHost: "localhost", writer: "test", batchCountsMax: Visits.batchCountsMax.sqlite })
+      ]),
       Layer.provide(
         options.retention === undefined ? Layer.empty : Layer.succeed(VisitRetention, options.retention)
       ),

@@ -17,6 +17,8 @@ const statements = [
 ]
 const visitsAtOnce = 10
 
+const options = { ownHost: "sho.rt", writer: "w1", batchCountsMax: Visits.batchCountsMax.postgres }
+
 describePostgres("visits that are written over a network that fails", () => {
   for (const when of ["before", "after"] as const) {
     for (const text of statements) {
@@ -34,7 +36,7 @@ describePostgres("visits that are written over a network that fails", () => {
           const write: typeof far.write = (batch) =>
             Effect.tapError(far.write(batch), () => Effect.sync(() => failed++))
           const scope = yield* Scope.make()
-          const { record } = yield* Visits.make({ ownHost: "sho.rt", writer: "w1" }).pipe(
+          const { record } = yield* Visits.make(options).pipe(
             Effect.provideService(VisitStore, { ...far, write }),
             Scope.extend(scope)
           )

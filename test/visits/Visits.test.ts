@@ -14,6 +14,8 @@ import { firefox, link, visitOf } from "../support/samples/SomeVisits.ts"
 
 const ringMax = 16_384
 
+const options = { ownHost: "sho.rt", writer: "w1", batchCountsMax: Visits.batchCountsMax.sqlite }
+
 /** How the database behaves: it answers, it is away, or it does what it is asked and the answer is lost. */
 type Mood = "well" | "slow" | "away" | "lost answers" | "silent" | "broken"
 
@@ -45,7 +47,7 @@ const countingWith = Effect.fnUntraced(function* (writing: (write: Write) => Wri
       }
     })
   const scope = yield* Scope.make()
-  const { record } = yield* Visits.make({ ownHost: "sho.rt", writer: "w1" }).pipe(
+  const { record } = yield* Visits.make(options).pipe(
     Effect.provideService(
       VisitStore,
       VisitStore.of({ ...store, write: (batch) => Effect.suspend(() => writing(write)(batch)) })
@@ -430,7 +432,7 @@ describe("Visits", () => {
       expect(yield* store.totals([subjectOfOwner("usr_1")])).toEqual([{ nonBots: recorded, bots: 0 }])
       for (const { hours } of world.batches) {
         expect(hours.reduce((counts, { values }) => counts + 1 + values.length, 0)).toBeLessThanOrEqual(
-          Visits.batchCountsMax
+          options.batchCountsMax
         )
       }
     }).pipe(quiet)
@@ -439,24 +441,25 @@ describe("Visits", () => {
   it("are held within the bounds that the documents tell", () => {
     const read = (file: string) => readFileSync(join(import.meta.dirname, "../..", file), "utf8")
     const { batchCountsMax, waitingCountsMax, waitingMax } = Visits
-    const [batch, counts, visits] = [batchCountsMax, waitingCountsMax, waitingMax].map((bound) =>
+    const { postgres, sqlite } = batchCountsMax
+    const [small, large, counts, visits] = [sqlite, postgres, waitingCountsMax, waitingMax].map((bound) =>
       bound.toLocaleString("en")
     )
     // The batch that is under way, and all that wait.
-    const writes = 1 + Math.ceil(waitingCountsMax / batchCountsMax)
+    const [most, fewest] = [sqlite, postgres].map((batch) => 1 + Math.ceil(waitingCountsMax / batch))
     const operations = read("docs/operations.md")
     for (const told of [
       `never more than ${visits} visits`,
       `or ${counts} counts (`,
-      `does not take a batch (${batch} counts) in ten minutes`,
-      `after ${writes} writes when ${counts} counts wait`
+      `does not take a batch (${small} counts on SQLite, ${large} on PostgreSQL) in ten minutes`,
+      `after ${most} writes when ${counts} counts wait (${fewest} on PostgreSQL)`
     ]) {
       expect(operations).toContain(told)
     }
     const ring = ringMax.toLocaleString("en")
     const classified = (waitingMax - ringMax).toLocaleString("en")
     expect(read("ARCHITECTURE.md")).toContain(
-      `| ${ring}; ${classified}, ${counts}; ${batch} | \`visits/Visits\` |`
+      `| ${ring}; ${classified}, ${counts}; ${small} on SQLite, ${large} on PostgreSQL | \`visits/Visits\` |`
     )
   })
 
@@ -561,10 +564,6 @@ describe("Visits", () => {
       record(visitOf())
       yield* TestClock.adjust("1 second")
       expect(yield* totals([subjectOfLink(link)])).toEqual([{ nonBots: 1, bots: 0 }])
-    }).pipe(
-      Effect.provide(
-        Visits.layer({ ownHost: "sho.rt", writer: "w1" }).pipe(Layer.provideMerge(VisitStoreMemory.layer))
-      )
-    )
+    }).pipe(Effect.provide(Visits.layer(options).pipe(Layer.provideMerge(VisitStoreMemory.layer))))
   )
 })

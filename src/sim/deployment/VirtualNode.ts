@@ -33,6 +33,7 @@ import type { Witness } from "../../storage/nodes/Witness.ts"
 import * as Pulse from "../../time/Pulse.ts"
 import { TrustedTime, type TrustedTimeService } from "../../time/TrustedTime.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
+import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
 import * as UserParts from "./UserParts.ts"
@@ -340,7 +341,11 @@ export class VirtualNode {
         staleRedirects: Duration.seconds(options.staleRedirects_s),
         recycleQuarantine: Duration.seconds(options.quarantine_s),
         keyStockTarget: options.keyStock === "none" ? null : options.keyStockTarget,
-        visits: { ownHost: FurtherDomains.ownHost, writer: process.id },
+        visits: {
+          ownHost: FurtherDomains.ownHost,
+          writer: process.id,
+          batchCountsMax: Visits.batchCountsMax.postgres
+        },
         replaced: {
           buffer: (buffer) => {
             this.#buffer = buffer

@@ -104,12 +104,17 @@ const partOf = (query: LinkQuery, buckets: number): number => {
   return isSearch(query) ? query.limit : Math.min(query.limit, Math.max(1, Math.floor(most)))
 }
 
-/** Whether a page would be too short because one database was asked for too few links, and came to the place `next`. */
-const isTooShort = (pages: ReadonlyArray<Answered<LinkPage>>, query: LinkQuery, next: Position): boolean => {
-  if (isSearch(query)) return false
+/** The databases' pages because of which the whole would be too short: each was asked for too few links, and came to its place `next`. */
+const tooShortAmong = (
+  pages: ReadonlyArray<Answered<LinkPage>>,
+  query: LinkQuery
+): ReadonlySet<Answered<LinkPage>> => {
+  if (isSearch(query)) return new Set()
   const compareBy = comparedBy(query.order)
   const links = pages.flatMap((page) => page.answer.links.filter(isAtHome(page)))
-  return links.filter((link) => compareBy(link, next) <= 0).length < query.limit
+  const isReached = (next: Position) =>
+    links.filter((link) => compareBy(link, next) <= 0).length >= query.limit
+  return new Set(pages.filter(({ answer: { next } }) => next !== null && !isReached(next)))
 }
 
 /**
@@ -172,12 +177,17 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
       const { answers, failures } = yield* router.gather(operation, ({ links }, { buckets }) =>
         links.list({ ...query, lookedAtMax: share, limit: partOf(query, buckets.length) })
       )
-      const pages = yield* Parallel.forEach(answers, (page) => {
-        const { next } = page.answer
-        if (next === null || !isTooShort(answers, query, next)) return Effect.succeed(page)
-        return router
+      const tooShort = tooShortAmong(answers, query)
+      const completed = yield* Parallel.forEach([...tooShort], (page) =>
+        router
           .askAgain(operation, page, ({ links }) =>
-            links.list({ ...query, lookedAtMax: share, countedMax: undefined, after: next, limit })
+            links.list({
+              ...query,
+              lookedAtMax: share,
+              countedMax: undefined,
+              after: page.answer.next!,
+              limit
+            })
           )
           .pipe(
             Effect.map((more) => ({
@@ -187,7 +197,8 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
             // Then the page ends where that of this database does.
             Effect.orElseSucceed(() => page)
           )
-      })
+      )
+      const pages = [...answers.filter((page) => !tooShort.has(page)), ...completed]
       const isPartial = failures.length > 0
       const total = countedMax === undefined ? undefined : totalOf(answers, countedMax)
       return {

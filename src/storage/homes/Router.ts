@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Cause, Context, Duration, Effect, Either, Exit, Option, Runtime } from "effect"
+import { Cause, Context, Duration, Effect, Either, Exit, FiberRef, Option, Runtime } from "effect"
 import { DirectOr, type Run } from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
@@ -90,7 +90,13 @@ export interface Router<D> {
   readonly sweep: <A>(operation: string, ask: Ask<D, A>) => Effect.Effect<ReadonlyArray<A>, StorageError>
 }
 
-const withoutTransaction = Context.omit(SqlClient.TransactionConnection)
+const leaveTransaction = Context.omit(SqlClient.TransactionConnection)
+
+/** A context is copied only where it has a transaction: one of a node has a hundred services. */
+const withoutTransaction = (context: Context.Context<never>): Context.Context<never> =>
+  Option.isNone(Context.getOption(context, SqlClient.TransactionConnection))
+    ? context
+    : leaveTransaction(context as never)
 
 const places = <Q>(questions: ReadonlyArray<Q>) => questions.map((_, place) => place)
 
@@ -177,7 +183,7 @@ export const make = <D extends LinkDatabase>(
     Effect.suspend(() => ask(databases[index]!, tenures[index]!, index)).pipe(
       asStorageError(operation),
       Effect.provideService(LinkTenure, tenures[index]),
-      Effect.mapInputContext((context: Context.Context<never>) => withoutTransaction(context as never)),
+      Effect.mapInputContext(withoutTransaction),
       Effect.either
     )
 
@@ -288,26 +294,41 @@ export const make = <D extends LinkDatabase>(
         )
       })
 
-      const round = divide(places(questions), placement.current())
-      if (round.waiting.length > 0 || round.apart.length > 0) return inFiber
-      const runs: Array<Run<ReadonlyArray<A>, StorageError>> = []
-      for (const group of round.groups) {
-        const asked = askGroup(group, round.known)
-        if (!(asked instanceof Tenured)) return inFiber
-        runs.push((asked as Tenured<ReadonlyArray<A>>).on(round.known.tenures[group[0]]))
+      /** All databases asked by calls, where nothing waits and each can be asked so. */
+      const callAll = (known: KnownPlacement): Run<ReadonlyArray<A>, StorageError> | undefined => {
+        const round = divide(places(questions), known)
+        if (round.waiting.length > 0 || round.apart.length > 0) return undefined
+        const runs: Array<Run<ReadonlyArray<A>, StorageError>> = []
+        for (const group of round.groups) {
+          const asked = askGroup(group, known)
+          if (!(asked instanceof Tenured)) return undefined
+          runs.push((asked as Tenured<ReadonlyArray<A>>).on(known.tenures[group[0]]))
+        }
+        return (done) =>
+          together(runs, (exits) => {
+            const defect = exits.find((exit) => Exit.isFailure(exit) && !Cause.isFailure(exit.cause))
+            if (defect !== undefined) return done(defect)
+            const call: Call<A> = { answers: [], failures: new Map() }
+            const settled = settle(call, round, exits.map(eitherOf))
+            if (Either.isLeft(settled)) return done(Exit.fail(settled.left))
+            const { unsure, waiting } = settled.right
+            if (waiting.length === 0 && unsure.length === 0) return done(Exit.succeed(call.answers))
+            runFork(finish(call, settled.right)).addObserver(done)
+          })
       }
-      const run: Run<ReadonlyArray<A>, StorageError> = (done) =>
-        together(runs, (exits) => {
-          const defect = exits.find((exit) => Exit.isFailure(exit) && !Cause.isFailure(exit.cause))
-          if (defect !== undefined) return done(defect)
-          const call: Call<A> = { answers: [], failures: new Map() }
-          const settled = settle(call, round, exits.map(eitherOf))
-          if (Either.isLeft(settled)) return done(Exit.fail(settled.left))
-          const { unsure, waiting } = settled.right
-          if (waiting.length === 0 && unsure.length === 0) return done(Exit.succeed(call.answers))
-          runFork(finish(call, settled.right)).addObserver(done)
-        })
-      return new DirectOr(run, inFiber)
+
+      const known = placement.current()
+      const run = callAll(known)
+      if (run === undefined) return inFiber
+      if (isWrite) return new DirectOr(run, inFiber)
+      // A fiber reads by the same calls, unless its spans are wanted: one for each database takes longer than its statement.
+      const read = Effect.withFiberRuntime<ReadonlyArray<A>, StorageError>((fiber) => {
+        if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return inFiber
+        const now = placement.current()
+        const call = now === known ? run : callAll(now)
+        return call === undefined ? inFiber : Effect.async((resume) => call(resume))
+      })
+      return new DirectOr(run, read)
     }
 
   /**

@@ -162,25 +162,39 @@ export const make = Effect.gen(function* () {
   const rolledTo = (grain: Grain) =>
     sql`coalesce((SELECT hour FROM visit_rolled WHERE grain = ${sql.literal(String(grains.indexOf(grain)))}), 0)`
 
-  const countsOf = (subjects: ReadonlyArray<string>, grain: number, where: Statement.Fragment) => sql`
+  /** The subjects that are asked for: one value, whatever their number. */
+  const asked = sql.onDialectOrElse({
+    orElse: () => ({
+      valueOf: (subjects: ReadonlyArray<string>): unknown => JSON.stringify(subjects),
+      rows: sql`SELECT value FROM json_each(${"[]"})`,
+      has: sql`subject IN (SELECT value FROM asked)`
+    }),
+    pg: () => ({
+      valueOf: (subjects: ReadonlyArray<string>): unknown => subjects,
+      rows: sql`SELECT ${[]}::text[] AS subjects`,
+      has: sql`subject = ANY((SELECT subjects FROM asked)::text[])`
+    })
+  })
+
+  const countsOf = (grain: number, where: Statement.Fragment) => sql`
     SELECT subject, non_bots, bots FROM visit_periods
-    WHERE ${subjectsIn(subjects)} AND grain = ${sql.literal(String(grain))} AND ${where}`
+    WHERE ${asked.has} AND grain = ${sql.literal(String(grain))} AND ${where}`
 
   const [month, day] = [rolledTo("month"), rolledTo("day")]
 
-  /** All visits of subjects: what is rolled up by months and by days, the hours since then, and what was late for them. One statement sees how far that is and the rows of that moment. */
-  const totalsOf = (subjects: ReadonlyArray<string>) => sql`${prepared(sql)}
+  /** The text that asks for all visits of subjects: what is rolled up by months and by days, the hours since then, and what was late for them. One statement sees how far that is and the rows of that moment. */
+  const [totalsText] = sql`${prepared(sql)} WITH asked AS (${asked.rows})
     SELECT subject, sum(non_bots) AS non_bots, sum(bots) AS bots
-    FROM (${countsOf(subjects, grains.indexOf("month"), sql`hour < ${month}`)} UNION ALL
-          ${countsOf(subjects, grains.indexOf("day"), sql`hour >= ${month} AND hour < ${day}`)} UNION ALL
-          ${countsOf(subjects, grains.indexOf("hour"), sql`hour >= ${day}`)} UNION ALL
-          ${countsOf(subjects, late, sql`hour = 0`)}) AS counts
-    GROUP BY subject`
+    FROM (${countsOf(grains.indexOf("month"), sql`hour < ${month}`)} UNION ALL
+          ${countsOf(grains.indexOf("day"), sql`hour >= ${month} AND hour < ${day}`)} UNION ALL
+          ${countsOf(grains.indexOf("hour"), sql`hour >= ${day}`)} UNION ALL
+          ${countsOf(late, sql`hour = 0`)}) AS counts
+    GROUP BY subject`.compile()
 
   /** Never a part of a transaction, and the same on any tenure: what has left a database has left it with its links. */
   const totals = (subjects: ReadonlyArray<string>) =>
     new Tenured(() =>
-      direct(sql, "VisitStore.totals", totalsOf(subjects).compile()).map((rows) => {
+      direct(sql, "VisitStore.totals", [totalsText, [asked.valueOf(subjects)]]).map((rows) => {
         const counts = new Map<unknown, { readonly nonBots: number; readonly bots: number }>(
           rows.map(([subject, nonBots, bots]) => [subject, { nonBots: Number(nonBots), bots: Number(bots) }])
         )

@@ -30,14 +30,17 @@ const textOf = (value: unknown): string | null => {
   throw new TypeError(`a parameter of a statement is ${typeof value}`)
 }
 
+/** What is escaped in an array. Hardly any text has it, and to replace nothing takes ten times as long as to look for it. */
+const special = /["\\]/
+
+const elementOf = (value: unknown): string => {
+  const text = textOf(value)
+  if (text === null) return "NULL"
+  return special.test(text) ? `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${text}"`
+}
+
 /** An array of PostgreSQL in its text form. */
-const arrayOf = (values: ReadonlyArray<unknown>): string =>
-  `{${values
-    .map((value) => {
-      const text = textOf(value)
-      return text === null ? "NULL" : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
-    })
-    .join(",")}}`
+const arrayOf = (values: ReadonlyArray<unknown>): string => `{${values.map(elementOf).join(",")}}`
 
 type Answer = (error: Error | null | undefined, rows: ReadonlyArray<Cells>) => void
 
