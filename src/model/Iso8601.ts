@@ -36,7 +36,7 @@ export const parseMoment = (text: string): number | undefined => {
   return moment.isValid ? moment.toMillis() : undefined
 }
 
-/** The last second, as a text without its end: the links of a bulk, and those of an import, have moments of one second or two. */
+/** The last second, as a text without its end: the links of a bulk have moments of one second or two. */
 let latest = { second: Number.NaN, text: "" }
 
 /** Formats a moment, a whole number, in UTC, with milliseconds. */

@@ -73,7 +73,7 @@ const tellEvery = Duration.seconds(1)
 
 /**
  * Counts of one batch at most: 100 visits of as many links, and 200 on PostgreSQL. It holds SQLite's writer, or the rows of its links on PostgreSQL, for some milliseconds. A transaction on
- * PostgreSQL takes five round trips, which are then shared by more visits.
+ * PostgreSQL takes five round trips and more, which are then shared by more visits.
  */
 export const batchCountsMax = { sqlite: 600, postgres: 1_200 }
 

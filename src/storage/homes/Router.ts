@@ -141,6 +141,9 @@ interface Call<A> {
   readonly failures: Map<number, StorageError>
 }
 
+/** What became of a call, or how it goes on. */
+type Outcome<A> = Effect.Effect<ReadonlyArray<A>, StorageError>
+
 /** What a failure means for an operation. */
 const failing = (
   operation: string,
@@ -170,7 +173,7 @@ const eitherOf = <A>(exit: Exit.Exit<A, StorageError>): Either.Either<A, Storage
     : Either.left(Option.getOrThrow(Cause.failureOption(exit.cause)))
 
 /**
- * See {@link Router}. A transaction of the caller's is one of another database: nothing that is asked here is part of it. `runtime`: where what was begun without a fiber goes on that has to be asked
+ * See {@link Router}. A transaction of the caller's is one of another database: nothing that is asked here is part of it. `runtime`: where what nobody's fiber waits for goes on that has to be asked
  * again.
  */
 export const make = <D extends LinkDatabase>(
@@ -294,8 +297,10 @@ export const make = <D extends LinkDatabase>(
         )
       })
 
-      /** All databases asked by calls, where nothing waits and each can be asked so. */
-      const callAll = (known: KnownPlacement): Run<ReadonlyArray<A>, StorageError> | undefined => {
+      /** Asks all databases by calls, where nothing waits and each can be asked so; it goes on as `done` is told. */
+      const callAll = (
+        known: KnownPlacement
+      ): ((done: (outcome: Outcome<A>) => void) => void) | undefined => {
         const round = divide(places(questions), known)
         if (round.waiting.length > 0 || round.apart.length > 0) return undefined
         const runs: Array<Run<ReadonlyArray<A>, StorageError>> = []
@@ -304,28 +309,35 @@ export const make = <D extends LinkDatabase>(
           if (!(asked instanceof Tenured)) return undefined
           runs.push((asked as Tenured<ReadonlyArray<A>>).on(known.tenures[group[0]]))
         }
-        return (done) =>
-          together(runs, (exits) => {
-            const defect = exits.find((exit) => Exit.isFailure(exit) && !Cause.isFailure(exit.cause))
-            if (defect !== undefined) return done(defect)
-            const call: Call<A> = { answers: [], failures: new Map() }
-            const settled = settle(call, round, exits.map(eitherOf))
-            if (Either.isLeft(settled)) return done(Exit.fail(settled.left))
-            const { unsure, waiting } = settled.right
-            if (waiting.length === 0 && unsure.length === 0) return done(Exit.succeed(call.answers))
-            runFork(finish(call, settled.right)).addObserver(done)
-          })
+        const outcomeOf = (exits: ReadonlyArray<Exit.Exit<ReadonlyArray<A>, StorageError>>): Outcome<A> => {
+          const defect = exits.find((exit) => Exit.isFailure(exit) && !Cause.isFailure(exit.cause))
+          if (defect !== undefined) return defect
+          const call: Call<A> = { answers: [], failures: new Map() }
+          const settled = settle(call, round, exits.map(eitherOf))
+          if (Either.isLeft(settled)) return Exit.fail(settled.left)
+          const { unsure, waiting } = settled.right
+          return waiting.length === 0 && unsure.length === 0
+            ? Exit.succeed(call.answers)
+            : finish(call, settled.right)
+        }
+        return (done) => together(runs, (exits) => done(outcomeOf(exits)))
       }
 
       const known = placement.current()
-      const run = callAll(known)
-      if (run === undefined) return inFiber
+      const first = callAll(known)
+      if (first === undefined) return inFiber
+      const run: Run<ReadonlyArray<A>, StorageError> = (done) =>
+        first((outcome) =>
+          Exit.isExit(outcome)
+            ? done(outcome as Exit.Exit<ReadonlyArray<A>, StorageError>)
+            : runFork(outcome).addObserver(done)
+        )
       if (isWrite) return new DirectOr(run, inFiber)
-      // A fiber reads by the same calls, unless its spans are wanted: one for each database takes longer than its statement.
+      // A fiber reads by the same calls, unless its spans are wanted: a fiber for each database takes longer than the statement.
       const read = Effect.withFiberRuntime<ReadonlyArray<A>, StorageError>((fiber) => {
         if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return inFiber
         const now = placement.current()
-        const call = now === known ? run : callAll(now)
+        const call = now === known ? first : callAll(now)
         return call === undefined ? inFiber : Effect.async((resume) => call(resume))
       })
       return new DirectOr(run, read)

@@ -77,8 +77,10 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
     const left: Array<HourCount> = []
     for (const hour of writing.open) {
       const { home, movingTo } = places[bucketOfSubject(hour.subject)]!
+      const group = groups.get(home)
       if (movingTo !== null || busy.has(home)) left.push(hour)
-      else groups.set(home, [...(groups.get(home) ?? []), hour])
+      else if (group === undefined) groups.set(home, [hour])
+      else group.push(hour)
     }
     writing.open = left
     const number = sequence * divisionsMax + writing.divisions++

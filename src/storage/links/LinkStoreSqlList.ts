@@ -157,7 +157,7 @@ export const makeList = Effect.gen(function* () {
     pg: () => sql`(SELECT ${standIns.owner})`
   })
 
-  /** `most`: archived links that are passed over at most. */
+  /** `most`: archived links that are passed over at most. It begins with SELECT, so that SQLite runs it on a reading connection. */
   const pageStatement = (query: LinkQuery, rows: number, most: number, isTenured: boolean) => {
     const { after, archived, order, owner } = query
     const [direction, behind] = directionOf(order)
@@ -173,10 +173,12 @@ export const makeList = Effect.gen(function* () {
       ...(after === undefined ? [] : [at(behind, standIns)])
     ])
     return sql`${preparedRows.includes(rows) ? prepared(sql, "lists") : sql``}
-      WITH hidden AS (${hides ? hidden : sql`SELECT 0 AS links`})
-      SELECT * FROM (SELECT ${names} FROM ${archived === true ? archivedLinks(owner) : sql`links`}
-                     WHERE ${wanted} ${ordered} LIMIT ${sql.literal(String(rows))}) AS page
-      UNION ALL SELECT ${lastRow} ${isTenured ? sql`WHERE ${isInForce(sql, standIns.epoch)}` : sql``}`
+      SELECT * FROM (
+        WITH hidden AS (${hides ? hidden : sql`SELECT 0 AS links`})
+        SELECT * FROM (SELECT ${names} FROM ${archived === true ? archivedLinks(owner) : sql`links`}
+                       WHERE ${wanted} ${ordered} LIMIT ${sql.literal(String(rows))}) AS page
+        UNION ALL SELECT ${lastRow} ${isTenured ? sql`WHERE ${isInForce(sql, standIns.epoch)}` : sql``}
+      ) AS listed`
   }
 
   const texts = new Map<string, PageText>()

@@ -182,10 +182,11 @@ export const make = Effect.gen(function* () {
 
   const [month, day] = [rolledTo("month"), rolledTo("day")]
 
-  /** The text that asks for all visits of subjects: what is rolled up by months and by days, the hours since then, and what was late for them. One statement sees how far that is and the rows of that moment. */
-  const [totalsText] = sql`${prepared(sql)} WITH asked AS (${asked.rows})
+  /** The text that asks for all visits of subjects: what is rolled up by months and by days, the hours since then, and what was late for them. One statement sees how far that is and the rows of that moment; it begins with SELECT, so that SQLite runs it on a reading connection. */
+  const [totalsText] = sql`${prepared(sql)}
     SELECT subject, sum(non_bots) AS non_bots, sum(bots) AS bots
-    FROM (${countsOf(grains.indexOf("month"), sql`hour < ${month}`)} UNION ALL
+    FROM (WITH asked AS (${asked.rows})
+          ${countsOf(grains.indexOf("month"), sql`hour < ${month}`)} UNION ALL
           ${countsOf(grains.indexOf("day"), sql`hour >= ${month} AND hour < ${day}`)} UNION ALL
           ${countsOf(grains.indexOf("hour"), sql`hour >= ${day}`)} UNION ALL
           ${countsOf(late, sql`hour = 0`)}) AS counts

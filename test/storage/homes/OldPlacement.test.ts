@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
-import { Context, Deferred, Effect, Fiber } from "effect"
+import { Context, Deferred, Effect, Fiber, type Scope } from "effect"
 import { bucketCount, bucketOf, bucketOfName } from "../../../src/keys/Buckets.ts"
 import { Direct } from "../../../src/fibers/Direct.ts"
 import { isRefused, LinkTenure, under } from "../../../src/storage/links/buckets/LinkTenure.ts"
@@ -55,10 +55,19 @@ const copied = ({ databases: [from, to] }: SeveralDatabases) =>
 
 const toSecond = { from: 0, to: 1, buckets: everything }
 
+/** A test with spans, for which each database is read in a fiber, and without, as most nodes run. */
+const eitherWay = <A, E>(name: string, body: () => Effect.Effect<A, E, Scope.Scope>) => {
+  for (const isTraced of [true, false]) {
+    it.scopedLive(isTraced ? name : `${name}, where nothing is traced`, () =>
+      Effect.withTracerEnabled(body(), isTraced)
+    )
+  }
+}
+
 describePostgres("a node with an old placement, while another one knows where links are", () => {
   const open = severalDatabases(2, () => 0)
 
-  it.scopedLive("is refused by the database, reads the placement again and goes on", () =>
+  eitherWay("is refused by the database, reads the placement again and goes on", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -111,7 +120,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  it.scopedLive("does not take an owner's links for gone that are at their new home", () =>
+  eitherWay("does not take an owner's links for gone that are at their new home", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -130,7 +139,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  it.scopedLive(
+  eitherWay(
     "that was read while buckets were moved, asks again what it asked of all when they had moved",
     () =>
       Effect.gen(function* () {
@@ -176,36 +185,34 @@ describePostgres("a node with an old placement, while another one knows where li
       })
   )
 
-  it.scopedLive(
-    "cannot say that nothing was written where it was in part, and no placement can be read",
-    () =>
-      Effect.gen(function* () {
-        const opening = yield* open
-        const [mover, other] = [yield* opening, yield* opening]
-        const [here, there] = [linkOf("a"), linkOf("b")]
-        const away = { from: 0, to: 1, buckets: [bucketOf(there.key)] }
-        expect(bucketOf(here.key)).not.toBe(bucketOf(there.key))
-        yield* moveBuckets(mover, away)
-        const before = yield* other.placement.read
-        yield* moveBuckets(mover, { ...away, from: 1, to: 0 })
-        const lost = new StorageError({ operation: "read", applied: "no", reason: "the connection failed" })
-        const { links } = yield* knowing(other, before, lost)
-        const { reason } = lost
-        expect(yield* Effect.flip(links.insertMany([there]))).toMatchObject({ applied: "no", reason })
-        expect(yield* Effect.flip(links.insertMany([here, there]))).toMatchObject({
-          applied: "unknown",
-          reason,
-          outcomes: [
-            { _tag: "Right", right: true },
-            { _tag: "Left", left: { applied: "no", reason } }
-          ]
-        })
-        expect(yield* mover.links.findMany(["a", "b"])).toEqual([here, null])
-        expect(yield* Effect.flip(links.findMany(["a", "b"]))).toMatchObject({ applied: "no", reason })
+  eitherWay("cannot say that nothing was written where it was in part, and no placement can be read", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const [here, there] = [linkOf("a"), linkOf("b")]
+      const away = { from: 0, to: 1, buckets: [bucketOf(there.key)] }
+      expect(bucketOf(here.key)).not.toBe(bucketOf(there.key))
+      yield* moveBuckets(mover, away)
+      const before = yield* other.placement.read
+      yield* moveBuckets(mover, { ...away, from: 1, to: 0 })
+      const lost = new StorageError({ operation: "read", applied: "no", reason: "the connection failed" })
+      const { links } = yield* knowing(other, before, lost)
+      const { reason } = lost
+      expect(yield* Effect.flip(links.insertMany([there]))).toMatchObject({ applied: "no", reason })
+      expect(yield* Effect.flip(links.insertMany([here, there]))).toMatchObject({
+        applied: "unknown",
+        reason,
+        outcomes: [
+          { _tag: "Right", right: true },
+          { _tag: "Left", left: { applied: "no", reason } }
+        ]
       })
+      expect(yield* mover.links.findMany(["a", "b"])).toEqual([here, null])
+      expect(yield* Effect.flip(links.findMany(["a", "b"]))).toMatchObject({ applied: "no", reason })
+    })
   )
 
-  it.scopedLive("writes and reads nothing at the old home by itself", () =>
+  eitherWay("writes and reads nothing at the old home by itself", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const mover = yield* opening
@@ -228,7 +235,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  it.scopedLive("a transaction that began before is waited for, and none begins after", () =>
+  eitherWay("a transaction that began before is waited for, and none begins after", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -266,7 +273,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  it.scopedLive("what is written to a bucket that is being moved waits for the end of the move", () =>
+  eitherWay("what is written to a bucket that is being moved waits for the end of the move", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -287,7 +294,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  it.scopedLive(
+  eitherWay(
     "what is read in a bucket that is being moved is read at its new home where it is there by then",
     () =>
       Effect.gen(function* () {
@@ -302,7 +309,7 @@ describePostgres("a node with an old placement, while another one knows where li
       })
   )
 
-  it.scopedLive("is read again where its bucket has moved and come back before that is known", () =>
+  eitherWay("is read again where its bucket has moved and come back before that is known", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -350,7 +357,7 @@ describePostgres("a create whose guard is in another database than its alias", (
   const alias = { ...linkOf("there"), custom: true }
   const bind = (token: number) => ({ link: alias, guards: [guard(token)], answer: "the answer" })
 
-  it.scopedLive("is settled with its link, and repeats have its answer", () =>
+  eitherWay("is settled with its link, and repeats have its answer", () =>
     Effect.gen(function* () {
       const { guarded, links } = yield* Effect.flatten(open)
       expect(yield* begin(guarded, beginning(1))).toEqual({ _tag: "Begun" })
@@ -360,7 +367,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("that died before its guard was settled is answered by whoever begins it again", () =>
+  eitherWay("that died before its guard was settled is answered by whoever begins it again", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1, 0))
@@ -373,7 +380,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("gives that answer to no create of another body: its alias is taken", () =>
+  eitherWay("gives that answer to no create of another body: its alias is taken", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       const asking = (token: number, fingerprint: string) => ({ ...beginning(token, 0), fingerprint })
@@ -391,7 +398,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("has that answer also where the alias has come into its guard's database since", () =>
+  eitherWay("has that answer also where the alias has come into its guard's database since", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
       const { databases, guarded } = node
@@ -410,7 +417,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("has no answer before its guard is settled, which is tried three times", () =>
+  eitherWay("has no answer before its guard is settled, which is tried three times", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
       const lost = new StorageError({ operation: "settle", applied: "no", reason: "the connection failed" })
@@ -435,7 +442,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("that was given up while it was bound has the answer, before its repeat begins", () =>
+  eitherWay("that was given up while it was bound has the answer, before its repeat begins", () =>
     Effect.gen(function* () {
       const { guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1))
@@ -445,7 +452,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("that was given up while it was bound has no answer while its repeat has the guard", () =>
+  eitherWay("that was given up while it was bound has no answer while its repeat has the guard", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1))
@@ -463,7 +470,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("has its answer where its guard was settled, and that was not told", () =>
+  eitherWay("has its answer where its guard was settled, and that was not told", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
       const lost = new StorageError({
@@ -487,7 +494,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("fails alone, beside others of its batch that are bound", () =>
+  eitherWay("fails alone, beside others of its batch that are bound", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
       const lost = new StorageError({ operation: "begin", applied: "no", reason: "the connection failed" })
@@ -520,7 +527,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("that was taken over cannot bind its link any more", () =>
+  eitherWay("that was taken over cannot bind its link any more", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1, 0))
@@ -532,7 +539,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  it.scopedLive("leaves its guard open where its alias is taken", () =>
+  eitherWay("leaves its guard open where its alias is taken", () =>
     Effect.gen(function* () {
       const { databases, guarded, links } = yield* Effect.flatten(open)
       yield* links.insertMany([{ ...linkOf("there"), createId: 7 }])
@@ -554,7 +561,7 @@ describePostgres("a create with a minted key whose guard is moved", () => {
   const beginning = { ...guard, ...guardTimes, fingerprint: "body" }
   const toSecond = { from: 0, to: 1, buckets: [bucket] }
 
-  it.scopedLive("is not bound without it: a repeat would have another key, and a link of its own", () =>
+  eitherWay("is not bound without it: a repeat would have another key, and a link of its own", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -569,7 +576,7 @@ describePostgres("a create with a minted key whose guard is moved", () => {
     })
   )
 
-  it.scopedLive("waits for the end of the move", () =>
+  eitherWay("waits for the end of the move", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
