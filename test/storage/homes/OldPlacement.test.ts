@@ -120,6 +120,29 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
+  eitherWay("asks by the placement of the moment in which it asks, and no more when it is interrupted", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const before = other.placement.current()
+      yield* other.links.insertMany([linkOf("before")])
+      yield* moveBuckets(mover, toSecond, Effect.orDie(copied(mover)))
+      const reader = yield* knowing(other, before)
+      const later = reader.links.findMany(["before", "none"])
+      expect(yield* reader.links.findMany(["before"])).toEqual([linkOf("before")])
+      expect(yield* later).toEqual([linkOf("before"), null])
+      expect(reader.reads()).toBe(1)
+
+      const stuck = yield* knowing(other, before, Effect.succeed(before))
+      const reading = yield* Effect.fork(stuck.links.findMany(["before"]))
+      yield* stuck.hasRead
+      yield* Fiber.interrupt(reading)
+      const reads = stuck.reads()
+      yield* Effect.sleep("200 millis")
+      expect(stuck.reads()).toBe(reads)
+    })
+  )
+
   eitherWay("does not take an owner's links for gone that are at their new home", () =>
     Effect.gen(function* () {
       const opening = yield* open
