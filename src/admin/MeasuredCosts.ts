@@ -1,5 +1,8 @@
+/** The run of the benchmark by which a plan reckons: its machine was neither the fastest nor the slowest of three, between which costs differ by four times (BENCHMARKS.md). */
+export const costsMeasured = "bench/results/2026-11-25.json"
+
 /**
- * What things cost, as BENCHMARKS.md has it: CPU time in microseconds on one core of the machine that is named there, sizes in bytes. A test holds both
+ * What things cost, by {@link costsMeasured} and with some room: CPU time in microseconds on one core of the machine that is named there, sizes in bytes. A test holds both
  * together. All on PostgreSQL with Redis.
  */
 export const costs = {

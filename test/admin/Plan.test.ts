@@ -5,7 +5,8 @@ import { Console, Effect, FastCheck as fc } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
-import { costs, sizes } from "../../src/admin/MeasuredCosts.ts"
+import type { Report } from "../../bench/Report.ts"
+import { costs, costsMeasured, sizes } from "../../src/admin/MeasuredCosts.ts"
 import { type Load, plan as planOf } from "../../src/admin/Plan.ts"
 import { plan } from "../../src/admin/PlanCommand.ts"
 
@@ -172,20 +173,17 @@ describe("a plan", () => {
   })
 
   it("reckons with costs that are those of the benchmark, to within two fifths", () => {
-    const text = read("BENCHMARKS.md")
-    const section = (title: string) => text.split("\n### ").find((part) => part.includes(`(\`${title}\`)`))!
     const within = (what: string, cost: number, measured: number) =>
       expect([what, cost / measured > 0.6 && cost / measured < 1.67, measured]).toEqual([
         what,
         true,
         measured
       ])
+    const { results } = JSON.parse(read(costsMeasured)) as Report
     const ofCase = (title: string, what: string) => {
-      const row = section(title)
-        .split("\n")
-        .find((line) => line.startsWith(`| ${what} |`))!
-      const numbers = row.split("|").map((cell) => Number(cell.trim().replaceAll(",", "")))
-      return { own: numbers[9]!, database: numbers[10]! }
+      const one = results.find(({ name }) => name === title)!
+      const { cpu_us, databaseCpu_us, median } = one.found!.rows.find(({ subject }) => subject === what)!
+      return { own: cpu_us!, database: databaseCpu_us!, median }
     }
     within("hot", costs.cached_us, ofCase("hot", "Linkmint on PostgreSQL").own)
     const cold = ofCase("cold", "Linkmint on PostgreSQL")
@@ -203,8 +201,8 @@ describe("a plan", () => {
     const create = ofCase("create", "Linkmint on PostgreSQL, 32 connections")
     within("create", costs.create_us, create.own)
     within("create in PostgreSQL", costs.createInDatabase_us, create.database)
-    const memory = /^\| a link in the RedirectCache.*?\| (\d+) bytes/m.exec(text)![1]
-    within("memory", costs.cachedLink_bytes, Number(memory))
+    const link = ofCase("memory", "a link in the RedirectCache, with a target of 100 characters")
+    within("memory", costs.cachedLink_bytes, link.median)
   })
 
   it("reckons with sizes that are those of the documents", () => {
