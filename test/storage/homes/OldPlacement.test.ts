@@ -55,7 +55,7 @@ const copied = ({ databases: [from, to] }: SeveralDatabases) =>
 
 const toSecond = { from: 0, to: 1, buckets: everything }
 
-/** A test with spans, for which each database is read in a fiber, and without, as most nodes run. */
+/** A test of reads with spans, for which each database is read in a fiber, and without, as most nodes run. */
 const eitherWay = <A, E>(name: string, body: () => Effect.Effect<A, E, Scope.Scope>) => {
   for (const isTraced of [true, false]) {
     it.scopedLive(isTraced ? name : `${name}, where nothing is traced`, () =>
@@ -143,7 +143,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  eitherWay("does not take an owner's links for gone that are at their new home", () =>
+  it.scopedLive("does not take an owner's links for gone that are at their new home", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -162,7 +162,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  eitherWay(
+  it.scopedLive(
     "that was read while buckets were moved, asks again what it asked of all when they had moved",
     () =>
       Effect.gen(function* () {
@@ -258,7 +258,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  eitherWay("a transaction that began before is waited for, and none begins after", () =>
+  it.scopedLive("a transaction that began before is waited for, and none begins after", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -296,7 +296,7 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
-  eitherWay("what is written to a bucket that is being moved waits for the end of the move", () =>
+  it.scopedLive("what is written to a bucket that is being moved waits for the end of the move", () =>
     Effect.gen(function* () {
       const opening = yield* open
       const [mover, other] = [yield* opening, yield* opening]
@@ -390,7 +390,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("that died before its guard was settled is answered by whoever begins it again", () =>
+  it.scopedLive("is answered by whoever begins it again, if it died before its guard was settled", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1, 0))
@@ -403,7 +403,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("gives that answer to no create of another body: its alias is taken", () =>
+  it.scopedLive("gives that answer to no create of another body: its alias is taken", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       const asking = (token: number, fingerprint: string) => ({ ...beginning(token, 0), fingerprint })
@@ -421,7 +421,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("has that answer also where the alias has come into its guard's database since", () =>
+  it.scopedLive("has that answer also where the alias has come into its guard's database since", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
       const { databases, guarded } = node
@@ -465,7 +465,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("that was given up while it was bound has the answer, before its repeat begins", () =>
+  it.scopedLive("that was given up while it was bound has the answer, before its repeat begins", () =>
     Effect.gen(function* () {
       const { guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1))
@@ -475,7 +475,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("that was given up while it was bound has no answer while its repeat has the guard", () =>
+  it.scopedLive("that was given up while it was bound has no answer while its repeat has the guard", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1))
@@ -493,7 +493,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("has its answer where its guard was settled, and that was not told", () =>
+  it.scopedLive("has its answer where its guard was settled, and that was not told", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
       const lost = new StorageError({
@@ -550,7 +550,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("that was taken over cannot bind its link any more", () =>
+  it.scopedLive("that was taken over cannot bind its link any more", () =>
     Effect.gen(function* () {
       const { databases, guarded } = yield* Effect.flatten(open)
       yield* begin(guarded, beginning(1, 0))
@@ -562,7 +562,7 @@ describePostgres("a create whose guard is in another database than its alias", (
     })
   )
 
-  eitherWay("leaves its guard open where its alias is taken", () =>
+  it.scopedLive("leaves its guard open where its alias is taken", () =>
     Effect.gen(function* () {
       const { databases, guarded, links } = yield* Effect.flatten(open)
       yield* links.insertMany([{ ...linkOf("there"), createId: 7 }])
