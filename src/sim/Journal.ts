@@ -219,6 +219,14 @@ export type ProcessEntry =
   /** An actor was started in it, and was stopped. */
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }
   | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }
+  /** The stores in memory and those of production gave something else, by the same calls until then. */
+  | {
+      readonly tag: "differed"
+      readonly by: string
+      readonly operation: string
+      readonly inMemory: string
+      readonly bySql: string
+    }
 
 /** An entry of the record for the checkers, which no process can read. `at_us`: microseconds since the world's beginning. */
 export type JournalEntry = (StoreEntry | DatabaseEntry | VisitEntry | UserEntry | ProcessEntry) & {

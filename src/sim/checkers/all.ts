@@ -23,6 +23,7 @@ import { Revocation } from "./users/Revocation.ts"
 import { Sessions } from "./users/Sessions.ts"
 import { Shutdown } from "./Shutdown.ts"
 import { Specification } from "./Specification.ts"
+import { Stores } from "./Stores.ts"
 import { UniqueBinding } from "./keys/UniqueBinding.ts"
 import { Visits } from "./Visits.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
@@ -44,6 +45,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Forgotten,
   KeyLifecycle,
   Specification,
+  Stores,
   Fencing,
   Recovery,
   Ledger,

@@ -61,6 +61,7 @@ const calm: SimOptions = {
   quarantine_s: 20,
   answersKept_s: null,
   witnessed: false,
+  compared: false,
   createsPerMinute: null,
   faulty_s: 42,
   calm_s: 20,
@@ -639,6 +640,7 @@ const swarm = (seed: number): SimOptions => {
     answersKept_s: chance.pick([null, 12, 24]),
     createsPerMinute: chance.pick([null, 2, 8]),
     witnessed: new Chance(seed, "witnesses").happens(1 / 3),
+    compared: new Chance(seed, "compared stores").happens(1 / 3),
     workload: {
       clients,
       think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 5, 9])),
@@ -675,7 +677,7 @@ const swarm = (seed: number): SimOptions => {
 /** The presets, by name: each makes the options of a seed. */
 export const presets = {
   calm: () => calm,
-  lite: () => ({ ...calm, witnessed: true, faults: liteFaults }),
+  lite: () => ({ ...calm, witnessed: true, compared: true, faults: liteFaults }),
   swarm,
   steady,
   cruel: () => ({ ...calm, witnessed: true, faults: weighted(liteFaults, () => 5) })

@@ -80,6 +80,7 @@ const compared: SimOptions["faults"] = {
 export const optionsOf = ({ options }: Contestant): SimOptions => ({
   ...cruel,
   witnessed: false,
+  compared: false,
   faults: compared,
   pools: 3,
   bufferCapacity: 4,

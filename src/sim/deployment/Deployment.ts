@@ -166,6 +166,7 @@ export class Deployment {
         lag_ms: options.faults.databaseLag_ms,
         connectionsMax: options.connectionsMax,
         drift: options.faults.databaseDrift,
+        isCompared: options.compared,
         ...(homes !== undefined && { homes })
       })
     const isUnfenced = mutation.moves?.isUnfenced === true
@@ -287,6 +288,7 @@ export class Deployment {
         : ({ length, range }, first, count) => toStrings(this.#minter.mint(length, range, first, count))
     }
     this.world.end()
+    this.#databases.forEach((database) => database.close())
     return evidence
   }
 

@@ -10,7 +10,7 @@ import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { LastTake } from "../../storage/visits/VisitTakes.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { Journal } from "../Journal.ts"
-import type { Backends, Mutation } from "../mutants/Mutation.ts"
+import type { Mutation } from "../mutants/Mutation.ts"
 import type { CommitLog } from "./database/CommitLog.ts"
 import * as DatabaseMarkMemory from "./DatabaseMarkMemory.ts"
 import * as BucketHome from "./homes/BucketHome.ts"
@@ -21,6 +21,8 @@ import * as KeyStockMemory from "./KeyStockMemory.ts"
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
+import * as Compared from "./sql/Compared.ts"
+import type { Stores } from "./sql/SqlStores.ts"
 
 /** The tables of a database that can be forgotten. */
 export interface Tables {
@@ -117,6 +119,8 @@ export interface CopyOptions {
   readonly broken: Mutation["database"]
   /** Whether others have links, too. */
   readonly isOneOfSeveral: boolean
+  /** The stores of production, which these here are compared with. */
+  readonly sql?: Stores | undefined
 }
 
 /** One copy of the database, on one server: its tables, and what transactions do to them at one moment. */
@@ -134,8 +138,11 @@ export class DatabaseCopy {
   readonly visits: typeof VisitStore.Service
   /** Whether another transaction has locked the row of a key. */
   readonly isLocked: (key: string) => boolean
+  /** The tables have become others than by these stores: they are not compared any more. */
+  readonly part: () => void
 
-  constructor({ announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, tables }: CopyOptions) {
+  constructor(options: CopyOptions) {
+    const { announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, sql, tables } = options
     const { ended, guards, home, removals, rows, stocked, takes, updateIds, visits } = tables
     this.tables = tables
     this.log = log
@@ -145,14 +152,15 @@ export class DatabaseCopy {
       ? (key) => isLocked(linkRow(key)) || BucketHome.isPassedOver(home, key)
       : (key) => isLocked(linkRow(key))
     const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes })
-    const right: Backends = {
+    let picked: ReadonlyArray<string> = []
+    const inMemory: Stores = {
       links: rightLinks,
       guarded: GuardedCreatesMemory.makeOver(
         isOneOfSeveral ? BucketHome.atHome(home, rows) : rows,
         rightLinks,
         guards
       ),
-      stock: KeyStockMemory.makeOver(stocked, keyStock),
+      stock: KeyStockMemory.makeOver(stocked, keyStock, () => picked),
       lifetime: LinkLifetimeMemory.makeOver({
         links: rows,
         ended,
@@ -160,13 +168,25 @@ export class DatabaseCopy {
         isLocked: this.isLocked,
         ...stocked
       }),
-      ranges: KeyRangeStoreMemory.makeOver(stocked.slots)
+      ranges: KeyRangeStoreMemory.makeOver(stocked.slots),
+      visits: VisitStoreMemory.makeOver(visits)
     }
+    const compared =
+      sql &&
+      Compared.make(inMemory, sql, (keys) => (picked = keys), {
+        rows,
+        ended,
+        isLocked: this.isLocked,
+        differs: (operation, inMemory, bySql) =>
+          journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
+      })
+    this.part = compared?.part ?? (() => {})
+    const right = compared ?? inMemory
     const { guarded, lifetime, links, ranges, stock } = {
       ...right,
       ...broken?.(right, { rows, ended, guards, stocked })
     }
-    const bare = { links, guarded, visits: VisitStoreMemory.makeOver(visits) }
+    const bare = { links, guarded, visits: right.visits }
     const open = isOneOfSeveral ? BucketHome.behindBarriers(home, bare) : bare
     this.links = open.links
     this.guarded = open.guarded

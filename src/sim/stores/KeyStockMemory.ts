@@ -42,23 +42,31 @@ export const emptyTables = (): Tables => ({
   }
 })
 
+/** Says which keys are taken first, as far as they are there. */
+type Picked = () => ReadonlyArray<string>
+
 /** Up to `count` keys, which leave the set. */
-const takeFrom = (keys: Set<string>, count: number): ReadonlyArray<string> => {
-  const taken = Array.from(keys).slice(0, count)
+const takeFrom = (keys: Set<string>, count: number, picked: Picked): ReadonlyArray<string> => {
+  const first = picked().filter((key) => keys.has(key))
+  const taken = (first.length === 0 ? Array.from(keys) : Array.from(new Set([...first, ...keys]))).slice(
+    0,
+    count
+  )
   taken.forEach((key) => keys.delete(key))
   return taken
 }
 
-const takeUnused = ({ unused, used }: Remembering, count: number): ReadonlyArray<string> => {
-  const taken = takeFrom(unused, count)
+const takeUnused = ({ unused, used }: Remembering, count: number, picked: Picked): ReadonlyArray<string> => {
+  const taken = takeFrom(unused, count, picked)
   taken.forEach((key) => used.add(key))
   return taken
 }
 
-/** `KeyStock` over tables, which others may look into. */
+/** `KeyStock` over tables, which others may look into. `picked`: which keys are taken first, as far as they are there. */
 export const makeOver = (
   { ahead, batches, epochs, stock }: Tables,
-  kind: Exclude<StockKind, "file"> = "none"
+  kind: Exclude<StockKind, "file"> = "none",
+  picked: Picked = () => []
 ): typeof KeyStock.Service => {
   const own = kind === "status" || kind === "two-table" ? ahead[kind] : undefined
   const others = remembering.map((kind) => ahead[kind]).filter((other) => other !== own)
@@ -89,8 +97,8 @@ export const makeOver = (
       }),
     take: (batch, count) =>
       fenced(batch, () => {
-        const first = takeFrom(stock, count)
-        const rest = own === undefined ? [] : takeUnused(own, count - first.length)
+        const first = takeFrom(stock, count, picked)
+        const rest = own === undefined ? [] : takeUnused(own, count - first.length, picked)
         const keys = [...first, ...rest]
         const packed = fromStrings(keys)
         if (keys.length > 0) append(batch, packed)
@@ -110,7 +118,7 @@ export const makeOver = (
       Effect.sync(() => {
         let moved = 0
         for (const other of others) {
-          const keys = takeUnused(other, count - moved)
+          const keys = takeUnused(other, count - moved, picked)
           keys.forEach((key) => stock.add(key))
           moved += keys.length
         }

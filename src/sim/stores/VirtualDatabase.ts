@@ -1,5 +1,5 @@
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
-import { Clock, Context, Effect, Record as Records, type Scope } from "effect"
+import { Clock, Context, Effect, Exit, Record as Records, Scope } from "effect"
 import type { Link } from "../../model/Link.ts"
 import { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
@@ -50,6 +50,7 @@ import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } fro
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
 import { type Plan, query, statement, transaction, Transactions } from "./database/Transactions.ts"
+import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
 
 const nothing = () => {}
@@ -85,6 +86,8 @@ export interface DatabaseOptions {
   readonly drift?: number
   /** Where several databases have links, what makes it one of them. */
   readonly homes?: OneOfSeveral
+  /** Whether its stores are compared with those of production over SQLite: only where it has all links. */
+  readonly isCompared?: boolean
 }
 
 /** A database among several that have links. */
@@ -177,11 +180,13 @@ export class VirtualDatabase {
   /** The outbox of each process, by its id. */
   readonly #outboxes = new Map<string, typeof LinkStore.Service>()
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
+  /** Of what it is compared with. */
+  readonly #scope = Effect.runSync(Scope.make())
 
   constructor(
     options: StoreOptions,
     { connections = {}, database }: Pick<Mutation, "connections" | "database"> = sound,
-    { connectionsMax, drift = 0, homes, keyStock, lag_ms = 0 }: DatabaseOptions = {}
+    { connectionsMax, drift = 0, homes, isCompared = false, keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
     this.#journal = journal
@@ -225,8 +230,18 @@ export class VirtualDatabase {
       announce: (keys) => this.#news.announce(keys),
       keyStock,
       broken: database,
-      isOneOfSeveral: homes !== undefined
+      isOneOfSeveral: homes !== undefined,
+      // What is broken about it would differ, too.
+      sql:
+        isCompared && homes === undefined && database === undefined
+          ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock), this.#scope))
+          : undefined
     })
+  }
+
+  /** Gives up what it is compared with: when the world runs no more. */
+  close() {
+    Effect.runSync(Scope.close(this.#scope, Exit.void))
   }
 
   #serverOf(timeline: number): DatabaseServer {
@@ -268,6 +283,7 @@ export class VirtualDatabase {
     own.identity = { ...own.identity, timeline: this.#sessions.timeline }
     if (this.#homes?.control === undefined) this.#journal.add({ tag: "promoted", by: this.server.name })
     if (commits === 0) return
+    this.#primary.part()
     world.tell(this.server.name, "forgot", `${commits} commits`)
     this.#tellForgotten(commits, changed, this.#uncounted)
   }
@@ -878,8 +894,9 @@ export class VirtualDatabase {
     ]
     return copy.noteMark.pipe(
       Effect.zipRight(mark.recover(witnessed)),
-      Effect.tap((regression) =>
-        Effect.map(ranges.watermarks, (watermarks) => {
+      Effect.tap((regression) => {
+        if (regression !== undefined) copy.part()
+        return Effect.map(ranges.watermarks, (watermarks) => {
           if (regression === undefined) return
           journal.add({
             tag: "recovered",
@@ -889,7 +906,7 @@ export class VirtualDatabase {
             epochs: Array.from(tables.stocked.epochs)
           })
         })
-      )
+      })
     )
   }
 

@@ -316,3 +316,9 @@ export const layer = (
       return sql
     })
   ).pipe(Layer.provide(reactivityLayer))
+
+/** The same over one connection, by the clock at hand: for who has it carry out each order at once, and wants no threads. */
+export const over = (connection: SqliteThread.SqliteThread): Effect.Effect<SqlClient.SqlClient> =>
+  Effect.flatMap(Effect.all([Effect.clock, Effect.runtime<never>()]), ([clock, runtime]) =>
+    clientOf(connection, [connection], waiting(0), clock, Runtime.runFork(runtime), () => {})
+  ).pipe(Effect.provide(reactivityLayer))

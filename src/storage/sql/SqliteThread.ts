@@ -82,6 +82,13 @@ const failed = (reason: string) =>
 const rowsOf = (rows: Rows | string): Rows =>
   typeof rows === "string" ? { columns: [], rows: JSON.parse(rows) as Rows["rows"] } : rows
 
+/** What an answer says. */
+export const exitOf = (answer: Answer): Exit.Exit<Rows, SqliteFailure> => {
+  if ("rows" in answer) return Exit.succeed(rowsOf(answer.rows))
+  const { code, isLocked, message } = answer.failure
+  return Exit.fail(new SqliteFailure(message, code, isLocked))
+}
+
 /** A running thread. `onEnd` is called when it has ended and given up the file, before those who still wait hear of it. */
 const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
   const worker = new Worker(new URL("./SqliteConnection.cjs", import.meta.url), {
@@ -97,9 +104,7 @@ const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
   worker.on("message", (answer: Answer) => {
     const done = waiting.get(answer.id)
     waiting.delete(answer.id)
-    if ("rows" in answer) return done?.(Exit.succeed(rowsOf(answer.rows)))
-    const { code, isLocked, message } = answer.failure
-    done?.(Exit.fail(new SqliteFailure(message, code, isLocked)))
+    done?.(exitOf(answer))
   })
   worker.on("error", (error: Error) => {
     reason = error.message

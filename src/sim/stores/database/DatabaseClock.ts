@@ -37,11 +37,13 @@ export class DatabaseClock {
     this.#world = world
     this.record = recordOf(this.#jumps, drift)
     const now_ms = () => this.now_ms
-    this.service = {
-      ...Clock.make(),
+    const now_ns = () => BigInt(this.now_ms) * 1_000_000n
+    this.service = Object.assign(Clock.make(), {
       unsafeCurrentTimeMillis: now_ms,
-      currentTimeMillis: Effect.sync(now_ms)
-    }
+      currentTimeMillis: Effect.sync(now_ms),
+      unsafeCurrentTimeNanos: now_ns,
+      currentTimeNanos: Effect.sync(now_ns)
+    })
   }
 
   /** What it shows, in milliseconds since the Unix epoch. */

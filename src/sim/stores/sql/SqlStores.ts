@@ -1,0 +1,42 @@
+import { SqlClient } from "@effect/sql"
+import { Clock, Effect, type Scope } from "effect"
+import { KeyStock, type StockKind } from "../../../storage/keys/KeyStock.ts"
+import * as KeyRangeStoreSql from "../../../storage/keys/KeyRangeStoreSql.ts"
+import * as KeyStockSql from "../../../storage/keys/KeyStockSql.ts"
+import * as GuardedCreatesSql from "../../../storage/links/GuardedCreatesSql.ts"
+import * as LinkLifetimeSql from "../../../storage/links/LinkLifetimeSql.ts"
+import { LinkStore } from "../../../storage/links/LinkStore.ts"
+import * as LinkStoreSql from "../../../storage/links/LinkStoreSql.ts"
+import * as Migrations from "../../../storage/sql/Migrations.ts"
+import * as SqliteClient from "../../../storage/sql/SqliteClient.ts"
+import type { VisitStore } from "../../../storage/visits/VisitStore.ts"
+import * as VisitStoreSql from "../../../storage/visits/VisitStoreSql.ts"
+import type { Backends } from "../../mutants/Mutation.ts"
+import * as SqliteHere from "./SqliteHere.ts"
+
+/** What the database does at one moment, with its visits. */
+export interface Stores extends Backends {
+  readonly visits: typeof VisitStore.Service
+}
+
+/** The stores of production over an SQLite database of their own, by a clock. Nothing that they do waits for anything. */
+export const make = (
+  clock: Clock.Clock,
+  keyStock: Exclude<StockKind, "file"> | undefined
+): Effect.Effect<Stores, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const sql = yield* Effect.flatMap(SqliteHere.make, SqliteClient.over)
+    return yield* Effect.gen(function* () {
+      yield* Effect.orDie(Migrations.migrate)
+      const stock = yield* KeyStockSql.make(keyStock)
+      const links = yield* LinkStoreSql.make
+      return {
+        links,
+        stock,
+        guarded: yield* Effect.provideService(GuardedCreatesSql.make, LinkStore, links),
+        lifetime: yield* Effect.provideService(LinkLifetimeSql.make, KeyStock, stock),
+        ranges: yield* KeyRangeStoreSql.make,
+        visits: yield* VisitStoreSql.make
+      }
+    }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+  }).pipe(Effect.withClock(clock), Effect.withTracerEnabled(false))
