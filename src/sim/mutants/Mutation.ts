@@ -28,6 +28,7 @@ import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
 import type { BucketPlacement } from "../../storage/links/buckets/BucketPlacement.ts"
 import type { PoolOptions } from "../stores/database/Connections.ts"
 import type { MoveDefects } from "../stores/homes/BucketMoves.ts"
+import type { Rewritten } from "../stores/sql/SqliteHere.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
 import type { VirtualRedis } from "../stores/VirtualRedis.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -71,6 +72,8 @@ export interface DatabaseTables {
 export interface Mutation {
   readonly ports?: (ports: Ports, process: VirtualProcess) => Partial<Ports>
   readonly database?: (backends: Backends, tables: DatabaseTables) => Partial<Backends>
+  /** The SQL of the stores of production, where those of the database are compared with them. */
+  readonly statement?: Rewritten
   /** How processes are connected to the database: the bounds of their sessions that differ from production's, and their pools. */
   readonly connections?: {
     readonly bounds?: Partial<SessionBounds>

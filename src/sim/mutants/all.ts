@@ -11,6 +11,7 @@ import type { Mutant } from "./Mutant.ts"
 import { pools } from "./pools.ts"
 import { sessions } from "./sessions.ts"
 import { standbys } from "./standbys.ts"
+import { statements } from "./statements.ts"
 import { users } from "./users.ts"
 import { visits } from "./visits.ts"
 
@@ -29,5 +30,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...standbys,
   ...sessions,
   ...homes,
+  ...statements,
   ...designs
 ]

@@ -185,7 +185,11 @@ export class VirtualDatabase {
 
   constructor(
     options: StoreOptions,
-    { connections = {}, database }: Pick<Mutation, "connections" | "database"> = sound,
+    {
+      connections = {},
+      database,
+      statement
+    }: Pick<Mutation, "connections" | "database" | "statement"> = sound,
     { connectionsMax, drift = 0, homes, isCompared = false, keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
@@ -234,7 +238,7 @@ export class VirtualDatabase {
       // What is broken about it would differ, too.
       sql:
         isCompared && homes === undefined && database === undefined
-          ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock), this.#scope))
+          ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock, statement), this.#scope))
           : undefined
     })
   }

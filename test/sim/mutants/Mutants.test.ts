@@ -28,6 +28,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["stale-for-ever", 68],
   ["quarantine-ignored", 1],
   ["guard-dropped", 2],
+  ["settled-guard-begun-again", 1],
   ["reuse-without-guard", 7],
   ["delete-acknowledged-again", 1],
   ["leases-dropped", 1],

@@ -2,7 +2,9 @@ import { Cause, Clock, Effect, Exit, Option } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { toStrings } from "../../../keys/PackedKeys.ts"
 import type { Link } from "../../../model/Link.ts"
+import type { GuardedCreates } from "../../../storage/links/GuardedCreates.ts"
 import type { LinkLifetime } from "../../../storage/links/LinkLifetime.ts"
+import type { LinkStore } from "../../../storage/links/LinkStore.ts"
 import type { Stores } from "./SqlStores.ts"
 
 /** What surrounds stores that are compared. */
@@ -40,6 +42,7 @@ const isTagged = (error: unknown): error is { readonly _tag: string } =>
 const plain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)))
 
 const same = (value: unknown) => value
+const keyOf = ({ key }: { readonly key: string }) => key
 const sorted = (keys: Iterable<string>) => Array.from(keys).toSorted()
 
 /**
@@ -90,6 +93,25 @@ export const make = (
       return self
     })
 
+  /** Compares what a write has left as well: the rows of its keys, and which link of a URL is found. */
+  const leaving = <A, E>(
+    written: Effect.Effect<A, E>,
+    keys: ReadonlyArray<string>,
+    urls: ReadonlyArray<readonly [owner: string, url: string]> = []
+  ) =>
+    Effect.tap(written, () =>
+      isCompared
+        ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            Effect.ignore(
+              Effect.zipRight(
+                looked.findMany(keys),
+                Effect.forEach(urls, ([owner, url]) => findByUrl(owner, url, now))
+              )
+            )
+          )
+        : Effect.void
+    )
+
   const expired = (now: number) =>
     Array.from(rows.values())
       .filter(({ deletedAt, expiresAt }) => deletedAt === null && expiresAt !== null && expiresAt <= now)
@@ -132,24 +154,41 @@ export const make = (
       both("LinkLifetime.forgotten", lifetime.forgotten(subjects), sql.lifetime.forgotten(subjects))
   }
 
+  const looked: typeof LinkStore.Service = {
+    insertMany: (batch) => both("LinkStore.insertMany", links.insertMany(batch), sql.links.insertMany(batch)),
+    findMany: (keys) => both("LinkStore.findMany", links.findMany(keys), sql.links.findMany(keys)),
+    deleteMany: (batch) => both("LinkStore.deleteMany", links.deleteMany(batch), sql.links.deleteMany(batch)),
+    updateMany: (batch) => both("LinkStore.updateMany", links.updateMany(batch), sql.links.updateMany(batch)),
+    list: (query) => both("LinkStore.list", links.list(query), sql.links.list(query)),
+    rankMany: (ranks) => both("LinkStore.rankMany", links.rankMany(ranks), sql.links.rankMany(ranks)),
+    crawlable: (query) => both("LinkStore.crawlable", links.crawlable(query), sql.links.crawlable(query)),
+    takeVisits: (batch) => both("LinkStore.takeVisits", links.takeVisits(batch), sql.links.takeVisits(batch)),
+    takenAmong: (keys) =>
+      both("LinkStore.takenAmong", links.takenAmong(keys), sql.links.takenAmong(keys), sorted)
+  }
+  const findByUrl: (typeof GuardedCreates.Service)["findByUrl"] = (owner, url, now) =>
+    both(
+      "GuardedCreates.findByUrl",
+      guarded.findByUrl(owner, url, now),
+      sql.guarded.findByUrl(owner, url, now)
+    )
+
   return {
     part,
     lifetime: lifetimes,
     links: {
-      insertMany: (batch) =>
-        both("LinkStore.insertMany", links.insertMany(batch), sql.links.insertMany(batch)),
-      findMany: (keys) => both("LinkStore.findMany", links.findMany(keys), sql.links.findMany(keys)),
-      deleteMany: (batch) =>
-        both("LinkStore.deleteMany", links.deleteMany(batch), sql.links.deleteMany(batch)),
+      ...looked,
+      insertMany: (batch) => leaving(looked.insertMany(batch), batch.map(keyOf)),
+      deleteMany: (batch) => leaving(looked.deleteMany(batch), batch.map(keyOf)),
       updateMany: (batch) =>
-        both("LinkStore.updateMany", links.updateMany(batch), sql.links.updateMany(batch)),
-      list: (query) => both("LinkStore.list", links.list(query), sql.links.list(query)),
-      rankMany: (ranks) => both("LinkStore.rankMany", links.rankMany(ranks), sql.links.rankMany(ranks)),
-      crawlable: (query) => both("LinkStore.crawlable", links.crawlable(query), sql.links.crawlable(query)),
-      takeVisits: (batch) =>
-        both("LinkStore.takeVisits", links.takeVisits(batch), sql.links.takeVisits(batch)),
-      takenAmong: (keys) =>
-        both("LinkStore.takenAmong", links.takenAmong(keys), sql.links.takenAmong(keys), sorted)
+        leaving(
+          looked.updateMany(batch),
+          batch.map(keyOf),
+          batch.flatMap(({ change: { url }, owner }) =>
+            url === undefined || owner === null ? [] : [[owner, url] as const]
+          )
+        ),
+      takeVisits: (batch) => leaving(looked.takeVisits(batch), batch.map(keyOf))
     },
     guarded: {
       beginMany: (batch) =>
@@ -160,12 +199,7 @@ export const make = (
         both("GuardedCreates.settleMany", guarded.settleMany(batch), sql.guarded.settleMany(batch)),
       abandonMany: (batch) =>
         both("GuardedCreates.abandonMany", guarded.abandonMany(batch), sql.guarded.abandonMany(batch)),
-      findByUrl: (owner, url, now) =>
-        both(
-          "GuardedCreates.findByUrl",
-          guarded.findByUrl(owner, url, now),
-          sql.guarded.findByUrl(owner, url, now)
-        ),
+      findByUrl,
       drop: (keep_ms, count) =>
         some(
           both("GuardedCreates.drop", guarded.drop(keep_ms, count), sql.guarded.drop(keep_ms, count)),

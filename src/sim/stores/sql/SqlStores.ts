@@ -22,10 +22,11 @@ export interface Stores extends Backends {
 /** The stores of production over an SQLite database of their own, by a clock. Nothing that they do waits for anything. */
 export const make = (
   clock: Clock.Clock,
-  keyStock: Exclude<StockKind, "file"> | undefined
+  keyStock: Exclude<StockKind, "file"> | undefined,
+  rewritten?: SqliteHere.Rewritten
 ): Effect.Effect<Stores, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const sql = yield* Effect.flatMap(SqliteHere.make, SqliteClient.over)
+    const sql = yield* Effect.flatMap(SqliteHere.make(rewritten), SqliteClient.over)
     return yield* Effect.gen(function* () {
       yield* Effect.orDie(Migrations.migrate)
       const stock = yield* KeyStockSql.make(keyStock)

@@ -1,0 +1,64 @@
+import type { SimOptions } from "../cli/Options.ts"
+import type { Mutant } from "./Mutant.ts"
+
+/** In a run where the stores are compared: a piece of the text of their SQL is another one. */
+const instead = (
+  mutant: Pick<Mutant, "name" | "text" | "promise">,
+  [piece, other]: readonly [piece: string, other: string],
+  options: (options: SimOptions) => SimOptions = (options) => options
+): Mutant => ({
+  ...mutant,
+  checker: "stores",
+  options: (drawn) => ({ ...options(drawn), compared: true, databases: 1 }),
+  make: () => ({ statement: (sql) => sql.replace(piece, other) })
+})
+
+/** What can be broken about the SQL of the stores. */
+export const statements: ReadonlyArray<Mutant> = [
+  instead(
+    {
+      name: "settled-guard-begun-again",
+      text: "A guard that was settled can be begun again when its lease is over.",
+      promise: "C7"
+    },
+    ["create_guards.answer IS NULL AND", "true AND"],
+    ({ workload, ...options }) => ({ ...options, workload: { ...workload, withKey: 0.3 } })
+  ),
+  instead(
+    {
+      name: "watermark-beyond-its-range",
+      text: "The last block of a range has one key too many.",
+      promise: "C2"
+    },
+    ["next + ? <= ?", "next + ? <= ? + 1"],
+    (options) => ({ ...options, keysPerRange: 4 })
+  ),
+  instead(
+    {
+      name: "batch-of-visits-added-again",
+      text: "A batch of visits that is written again is added again.",
+      promise: "C11"
+    },
+    ["visit_writers.sequence < excluded.sequence", "visit_writers.sequence <= excluded.sequence"],
+    ({ faults, ...options }) => ({
+      ...options,
+      faults: { ...faults, databaseCalls: { refused: 0, lost: 0.1, ignored: 0 } }
+    })
+  ),
+  instead(
+    {
+      name: "quarantine-begins-earlier",
+      text: "The quarantine of a key begins a second before its link has ended.",
+      promise: "C1"
+    },
+    ["WHERE ended_at <=", "WHERE ended_at - 1000 <="]
+  ),
+  instead(
+    {
+      name: "any-delete-is-a-repeat",
+      text: "A link that is deleted already is deleted again by anybody.",
+      promise: "C7"
+    },
+    ["links.deleted_at IS NOT NULL AND", "links.deleted_at IS NOT NULL OR"]
+  )
+]
