@@ -602,7 +602,7 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
       ...options.faults,
       databaseLag_ms: 0,
       bucketMove: {
-        perMinute: chance.pick([0, 3, 8]),
+        perMinute: chance.pick([3, 8, 20]),
         least_ms: 1_000,
         most_ms: chance.pick([1_500, 8_000])
       },
@@ -662,7 +662,7 @@ const swarm = (seed: number): SimOptions => {
       justCreated: chance.pick([0.1, 0.4, 0.8]),
       wished: chance.pick([0, 0.05, 0.2]),
       bursts: chance.pick([0, 0.02, 0.1]),
-      followed: new Chance(seed, "followers").pick([0, 0, 0.5]),
+      followed: new Chance(seed, "followers").pick([0, 0.3, 0.6]),
       remembered: chance.pick([5, 40, 400])
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
@@ -670,7 +670,7 @@ const swarm = (seed: number): SimOptions => {
   const aimed = chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
   const rare = withRarities(aimed, new Chance(seed, "rarities"))
   const ailing = withAilments(withStandby(rare, new Chance(seed, "standby")), new Chance(seed, "ailments"))
-  const databases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 1, 2, 3, 4])
+  const databases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
   return withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
 }
 
