@@ -194,8 +194,8 @@ export const SimOptions = Schema.Struct({
   /** Whether keys leave the database only when its witnesses, the pools' Redis, remember that: as in production. Without, a seed takes a fifth less. */
   witnessed: Schema.Boolean,
   /**
-   * Whether all that the database's stores are asked is asked of those of production over SQLite as well, whose answers must be equal. Only where one database has all links, until it forgets
-   * something.
+   * Whether most of what the database's stores are asked is asked of those of production over SQLite as well, whose answers must be equal. Only where one database has all links, until it
+   * forgets something.
    */
   compared: Schema.Boolean,
   /** How many links a user creates in a minute, and by one API key twice as many; `null`: any number. */

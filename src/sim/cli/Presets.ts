@@ -640,7 +640,7 @@ const swarm = (seed: number): SimOptions => {
     answersKept_s: chance.pick([null, 12, 24]),
     createsPerMinute: chance.pick([null, 2, 8]),
     witnessed: new Chance(seed, "witnesses").happens(1 / 3),
-    compared: new Chance(seed, "compared stores").happens(1 / 3),
+    compared: new Chance(seed, "compared stores").happens(2 / 3),
     workload: {
       clients,
       think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 5, 9])),

@@ -245,6 +245,7 @@ export class VirtualDatabase {
 
   /** Gives up what it is compared with: when the world runs no more. */
   close() {
+    this.#primary.part()
     Effect.runSync(Scope.close(this.#scope, Exit.void))
   }
 

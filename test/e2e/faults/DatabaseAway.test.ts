@@ -51,6 +51,7 @@ const service = (
     const keep = (path: string) =>
       Effect.gen(function* () {
         const before = yield* hits
+        expect(before).toBeGreaterThanOrEqual(0)
         yield* Effect.repeat(Effect.zipRight(visit(path), hits), {
           until: (after) => after > before,
           schedule: Schedule.spaced("50 millis")

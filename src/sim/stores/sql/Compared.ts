@@ -93,7 +93,10 @@ export const make = (
       return self
     })
 
-  /** Compares what a write has left as well: the rows of its keys, and which link of a URL is found. */
+  /** Owners who have asked for a link of a URL: that makes an index of theirs, which nobody else has. */
+  const indexed = new Set<string>()
+
+  /** Compares what a write has left as well: the rows of its keys, and which link of a URL is found of an owner who asks so. */
   const leaving = <A, E>(
     written: Effect.Effect<A, E>,
     keys: ReadonlyArray<string>,
@@ -105,7 +108,10 @@ export const make = (
             Effect.ignore(
               Effect.zipRight(
                 looked.findMany(keys),
-                Effect.forEach(urls, ([owner, url]) => findByUrl(owner, url, now))
+                Effect.forEach(
+                  urls.filter(([owner]) => indexed.has(owner)),
+                  ([owner, url]) => findByUrl(owner, url, now)
+                )
               )
             )
           )
@@ -117,19 +123,30 @@ export const make = (
       .filter(({ deletedAt, expiresAt }) => deletedAt === null && expiresAt !== null && expiresAt <= now)
       .map(({ key }) => key)
 
+  /** Compares the rows of the keys that it gives as well. */
+  const ending = <E>(self: Effect.Effect<ReadonlyArray<string>, E>) =>
+    Effect.tap(self, (keys) => leaving(Effect.void, keys))
+
   const { guarded, lifetime, links, ranges, stock, visits } = memory
 
   const lifetimes: typeof LinkLifetime.Service = {
     expire: (keys) =>
       unlessLocked(
-        () => keys,
-        both("LinkLifetime.expire", lifetime.expire(keys), sql.lifetime.expire(keys), sorted)
+        (now) => expired(now).filter((key) => keys.includes(key)),
+        ending(both("LinkLifetime.expire", lifetime.expire(keys), sql.lifetime.expire(keys), sorted))
       ),
     expireSome: (count) =>
       unlessLocked(
         expired,
         some(
-          both("LinkLifetime.expireSome", lifetime.expireSome(count), sql.lifetime.expireSome(count), sorted),
+          ending(
+            both(
+              "LinkLifetime.expireSome",
+              lifetime.expireSome(count),
+              sql.lifetime.expireSome(count),
+              sorted
+            )
+          ),
           count,
           ({ length }) => length
         )
@@ -149,7 +166,11 @@ export const make = (
         )
       ),
     toForget: (count) =>
-      both("LinkLifetime.toForget", lifetime.toForget(count), sql.lifetime.toForget(count), sorted),
+      some(
+        both("LinkLifetime.toForget", lifetime.toForget(count), sql.lifetime.toForget(count), sorted),
+        count,
+        ({ length }) => length
+      ),
     forgotten: (subjects) =>
       both("LinkLifetime.forgotten", lifetime.forgotten(subjects), sql.lifetime.forgotten(subjects))
   }
@@ -194,12 +215,19 @@ export const make = (
       beginMany: (batch) =>
         both("GuardedCreates.beginMany", guarded.beginMany(batch), sql.guarded.beginMany(batch)),
       bindMany: (batch) =>
-        both("GuardedCreates.bindMany", guarded.bindMany(batch), sql.guarded.bindMany(batch)),
+        leaving(
+          both("GuardedCreates.bindMany", guarded.bindMany(batch), sql.guarded.bindMany(batch)),
+          batch.map(({ link }) => link.key)
+        ),
       settleMany: (batch) =>
         both("GuardedCreates.settleMany", guarded.settleMany(batch), sql.guarded.settleMany(batch)),
       abandonMany: (batch) =>
         both("GuardedCreates.abandonMany", guarded.abandonMany(batch), sql.guarded.abandonMany(batch)),
-      findByUrl,
+      findByUrl: (owner, url, now) =>
+        Effect.zipRight(
+          Effect.sync(() => indexed.add(owner)),
+          findByUrl(owner, url, now)
+        ),
       drop: (keep_ms, count) =>
         some(
           both("GuardedCreates.drop", guarded.drop(keep_ms, count), sql.guarded.drop(keep_ms, count)),
@@ -225,7 +253,7 @@ export const make = (
           stock.take(batch, count),
           Effect.tap(sql.stock.take(batch, count), (keys) => picked(toStrings(keys))),
           toStrings
-        ),
+        ).pipe(Effect.ensuring(Effect.sync(() => picked([])))),
       record: (batch, keys) =>
         both("KeyStock.record", stock.record(batch, keys), sql.stock.record(batch, keys)),
       openBatches: (shard) =>
