@@ -317,7 +317,7 @@ export const layer = (
     })
   ).pipe(Layer.provide(reactivityLayer))
 
-/** The same over one connection, by the clock at hand: for who has it carry out each order at once, and wants no threads. */
+/** A client over one connection, which carries out each order at once, without a thread of its own. Its time is that of the clock at hand. */
 export const over = (connection: SqliteThread.SqliteThread): Effect.Effect<SqlClient.SqlClient> =>
   Effect.flatMap(Effect.all([Effect.clock, Effect.runtime<never>()]), ([clock, runtime]) =>
     clientOf(connection, [connection], waiting(0), clock, Runtime.runFork(runtime), () => {})

@@ -2,9 +2,10 @@ import { Cause, Clock, Effect, Exit, Option } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { toStrings } from "../../../keys/PackedKeys.ts"
 import type { Link } from "../../../model/Link.ts"
-import type { GuardedCreates } from "../../../storage/links/GuardedCreates.ts"
-import type { LinkLifetime } from "../../../storage/links/LinkLifetime.ts"
-import type { LinkStore } from "../../../storage/links/LinkStore.ts"
+import type { Watermark } from "../../../storage/keys/KeyRangeStore.ts"
+import type { BatchRecord } from "../../../storage/keys/KeyStock.ts"
+import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
+import { mapOperations } from "../../../storage/MapOperations.ts"
 import type { Stores } from "./SqlStores.ts"
 
 /** What surrounds stores that are compared. */
@@ -42,6 +43,7 @@ const isTagged = (error: unknown): error is { readonly _tag: string } =>
 const plain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)))
 
 const same = (value: unknown) => value
+const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
 const keyOf = ({ key }: { readonly key: string }) => key
 const sorted = (keys: Iterable<string>) => Array.from(keys).toSorted()
 
@@ -107,10 +109,10 @@ export const make = (
         ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
             Effect.ignore(
               Effect.zipRight(
-                looked.findMany(keys),
+                links.findMany(keys),
                 Effect.forEach(
                   urls.filter(([owner]) => indexed.has(owner)),
-                  ([owner, url]) => findByUrl(owner, url, now)
+                  ([owner, url]) => guarded.findByUrl(owner, url, now)
                 )
               )
             )
@@ -127,152 +129,102 @@ export const make = (
   const ending = <E>(self: Effect.Effect<ReadonlyArray<string>, E>) =>
     Effect.tap(self, (keys) => leaving(Effect.void, keys))
 
-  const { guarded, lifetime, links, ranges, stock, visits } = memory
+  /** A port whose operations are asked of both. `shown`: what is compared of answers whose order or form is left to each. */
+  const compared = <S extends object>(
+    name: string,
+    inMemory: S,
+    bySql: S,
+    shown: { readonly [K in keyof S]?: (value: never) => unknown } = {}
+  ): S =>
+    mapOperations(name, inMemory, ({ args, operation }, ofMemory) => {
+      const method = operation.slice(name.length + 1) as keyof S
+      const member = bySql[method] as typeof ofMemory | ((...args: ReadonlyArray<unknown>) => typeof ofMemory)
+      const ofSql = Effect.isEffect(member) ? member : Effect.suspend(() => member(...args))
+      return both(operation, ofMemory, ofSql, shown[method] as ((value: unknown) => unknown) | undefined)
+    })
 
-  const lifetimes: typeof LinkLifetime.Service = {
-    expire: (keys) =>
-      unlessLocked(
-        (now) => expired(now).filter((key) => keys.includes(key)),
-        ending(both("LinkLifetime.expire", lifetime.expire(keys), sql.lifetime.expire(keys), sorted))
-      ),
-    expireSome: (count) =>
-      unlessLocked(
-        expired,
-        some(
-          ending(
-            both(
-              "LinkLifetime.expireSome",
-              lifetime.expireSome(count),
-              sql.lifetime.expireSome(count),
-              sorted
-            )
-          ),
-          count,
-          ({ length }) => length
-        )
-      ),
-    recycle: (options) =>
-      unlessLocked(
-        (now) =>
-          Array.from(ended)
-            .filter(([, at]) => at <= now - options.quarantine_ms)
-            .map(([key]) => key),
-        some(
-          both("LinkLifetime.recycle", lifetime.recycle(options), sql.lifetime.recycle(options), (freed) =>
-            freed.toSorted((one, other) => (one.key < other.key ? -1 : 1))
-          ),
-          options.count,
-          ({ length }) => length
-        )
-      ),
-    toForget: (count) =>
-      some(
-        both("LinkLifetime.toForget", lifetime.toForget(count), sql.lifetime.toForget(count), sorted),
-        count,
-        ({ length }) => length
-      ),
-    forgotten: (subjects) =>
-      both("LinkLifetime.forgotten", lifetime.forgotten(subjects), sql.lifetime.forgotten(subjects))
+  const links = compared("LinkStore", memory.links, sql.links, { takenAmong: sorted })
+  const guarded = compared("GuardedCreates", memory.guarded, sql.guarded)
+  const lifetime = compared("LinkLifetime", memory.lifetime, sql.lifetime, {
+    expire: sorted,
+    expireSome: sorted,
+    recycle: (freed: ReadonlyArray<FreedLink>) =>
+      freed.toSorted((one, other) => (one.key < other.key ? -1 : 1)),
+    toForget: sorted
+  })
+  const ranges = compared("KeyRangeStore", memory.ranges, sql.ranges, {
+    watermarks: (all: ReadonlyArray<Watermark>) =>
+      sorted(all.map(({ length, next, range }) => `${length}/${range}: ${next}`))
+  })
+  const stockBySql: Stores["stock"] = {
+    ...sql.stock,
+    take: (batch, count) => Effect.tap(sql.stock.take(batch, count), (keys) => picked(toStrings(keys)))
   }
-
-  const looked: typeof LinkStore.Service = {
-    insertMany: (batch) => both("LinkStore.insertMany", links.insertMany(batch), sql.links.insertMany(batch)),
-    findMany: (keys) => both("LinkStore.findMany", links.findMany(keys), sql.links.findMany(keys)),
-    deleteMany: (batch) => both("LinkStore.deleteMany", links.deleteMany(batch), sql.links.deleteMany(batch)),
-    updateMany: (batch) => both("LinkStore.updateMany", links.updateMany(batch), sql.links.updateMany(batch)),
-    list: (query) => both("LinkStore.list", links.list(query), sql.links.list(query)),
-    rankMany: (ranks) => both("LinkStore.rankMany", links.rankMany(ranks), sql.links.rankMany(ranks)),
-    crawlable: (query) => both("LinkStore.crawlable", links.crawlable(query), sql.links.crawlable(query)),
-    takeVisits: (batch) => both("LinkStore.takeVisits", links.takeVisits(batch), sql.links.takeVisits(batch)),
-    takenAmong: (keys) =>
-      both("LinkStore.takenAmong", links.takenAmong(keys), sql.links.takenAmong(keys), sorted)
-  }
-  const findByUrl: (typeof GuardedCreates.Service)["findByUrl"] = (owner, url, now) =>
-    both(
-      "GuardedCreates.findByUrl",
-      guarded.findByUrl(owner, url, now),
-      sql.guarded.findByUrl(owner, url, now)
-    )
+  const stock = compared("KeyStock", memory.stock, stockBySql, {
+    take: toStrings,
+    openBatches: (batches: ReadonlyArray<BatchRecord>) =>
+      batches.map((batch) => ({ ...batch, keys: toStrings(batch.keys) }))
+  })
+  const { dropWriters, forget, totals, write } = compared("VisitStore", memory.visits, sql.visits)
 
   return {
     part,
-    lifetime: lifetimes,
+    ranges,
     links: {
-      ...looked,
-      insertMany: (batch) => leaving(looked.insertMany(batch), batch.map(keyOf)),
-      deleteMany: (batch) => leaving(looked.deleteMany(batch), batch.map(keyOf)),
+      ...links,
+      insertMany: (batch) => leaving(links.insertMany(batch), batch.map(keyOf)),
+      deleteMany: (batch) => leaving(links.deleteMany(batch), batch.map(keyOf)),
       updateMany: (batch) =>
         leaving(
-          looked.updateMany(batch),
+          links.updateMany(batch),
           batch.map(keyOf),
           batch.flatMap(({ change: { url }, owner }) =>
             url === undefined || owner === null ? [] : [[owner, url] as const]
           )
         ),
-      takeVisits: (batch) => leaving(looked.takeVisits(batch), batch.map(keyOf))
+      takeVisits: (batch) => leaving(links.takeVisits(batch), batch.map(keyOf))
     },
     guarded: {
-      beginMany: (batch) =>
-        both("GuardedCreates.beginMany", guarded.beginMany(batch), sql.guarded.beginMany(batch)),
+      ...guarded,
       bindMany: (batch) =>
         leaving(
-          both("GuardedCreates.bindMany", guarded.bindMany(batch), sql.guarded.bindMany(batch)),
+          guarded.bindMany(batch),
           batch.map(({ link }) => link.key)
         ),
-      settleMany: (batch) =>
-        both("GuardedCreates.settleMany", guarded.settleMany(batch), sql.guarded.settleMany(batch)),
-      abandonMany: (batch) =>
-        both("GuardedCreates.abandonMany", guarded.abandonMany(batch), sql.guarded.abandonMany(batch)),
       findByUrl: (owner, url, now) =>
         Effect.zipRight(
           Effect.sync(() => indexed.add(owner)),
-          findByUrl(owner, url, now)
+          guarded.findByUrl(owner, url, now)
         ),
-      drop: (keep_ms, count) =>
-        some(
-          both("GuardedCreates.drop", guarded.drop(keep_ms, count), sql.guarded.drop(keep_ms, count)),
-          count,
-          same as (dropped: number) => number
-        )
+      drop: (keep_ms, count) => some(guarded.drop(keep_ms, count), count, (dropped) => dropped)
     },
-    ranges: {
-      advance: (slot, options) =>
-        both("KeyRangeStore.advance", ranges.advance(slot, options), sql.ranges.advance(slot, options)),
-      watermarks: both("KeyRangeStore.watermarks", ranges.watermarks, sql.ranges.watermarks, (all) =>
-        sorted(all.map(({ length, next, range }) => `${length}/${range}: ${next}`))
-      )
+    lifetime: {
+      ...lifetime,
+      expire: (keys) =>
+        unlessLocked(
+          (now) => expired(now).filter((key) => keys.includes(key)),
+          ending(lifetime.expire(keys))
+        ),
+      expireSome: (count) => unlessLocked(expired, some(ending(lifetime.expireSome(count)), count, sizeOf)),
+      recycle: (options) =>
+        unlessLocked(
+          (now) =>
+            Array.from(ended)
+              .filter(([, at]) => at <= now - options.quarantine_ms)
+              .map(([key]) => key),
+          some(lifetime.recycle(options), options.count, sizeOf)
+        ),
+      toForget: (count) => some(lifetime.toForget(count), count, sizeOf)
     },
     stock: {
-      claim: (shard, above) =>
-        both("KeyStock.claim", stock.claim(shard, above), sql.stock.claim(shard, above)),
-      add: (keys) => both("KeyStock.add", stock.add(keys), sql.stock.add(keys)),
-      fill: (keys) => both("KeyStock.fill", stock.fill(keys), sql.stock.fill(keys)),
+      ...stock,
       take: (batch, count) =>
-        both(
-          "KeyStock.take",
+        Effect.ensuring(
           stock.take(batch, count),
-          Effect.tap(sql.stock.take(batch, count), (keys) => picked(toStrings(keys))),
-          toStrings
-        ).pipe(Effect.ensuring(Effect.sync(() => picked([])))),
-      record: (batch, keys) =>
-        both("KeyStock.record", stock.record(batch, keys), sql.stock.record(batch, keys)),
-      openBatches: (shard) =>
-        both("KeyStock.openBatches", stock.openBatches(shard), sql.stock.openBatches(shard), (batches) =>
-          batches.map((batch) => ({ ...batch, keys: toStrings(batch.keys) }))
+          Effect.sync(() => picked([]))
         ),
-      close: (claim, batches) =>
-        both("KeyStock.close", stock.close(claim, batches), sql.stock.close(claim, batches)),
-      size: both("KeyStock.size", stock.size, sql.stock.size),
-      adopt: (count) =>
-        some(both("KeyStock.adopt", stock.adopt(count), sql.stock.adopt(count)), 1, (moved) => moved)
+      adopt: (count) => some(stock.adopt(count), 1, (moved) => moved)
     },
-    visits: {
-      ...visits,
-      write: (batch) => both("VisitStore.write", visits.write(batch), sql.visits.write(batch)),
-      totals: (subjects) => both("VisitStore.totals", visits.totals(subjects), sql.visits.totals(subjects)),
-      dropWriters: (before) =>
-        both("VisitStore.dropWriters", visits.dropWriters(before), sql.visits.dropWriters(before)),
-      forget: (subjects) => both("VisitStore.forget", visits.forget(subjects), sql.visits.forget(subjects))
-    }
+    visits: { ...memory.visits, dropWriters, forget, totals, write }
   }
 }
