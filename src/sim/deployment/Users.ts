@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { digest } from "../../secrets/Secret.ts"
 import { newUser } from "../../storage/accounts/AccountStore.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -50,7 +51,7 @@ export class Users {
 
   /** Adds them to the database. Only from within the world. */
   start(until_us: number) {
-    const { accounts, webhooks } = this.#database
+    const { accounts, webhooks } = this.#database.users
     for (const id of this.names) {
       const user = newUser({ id, email: `${id}@example.com` }, this.#world.now_ms)
       const webhook = {
@@ -62,14 +63,12 @@ export class Users {
         secret: "whsec_",
         createdAt: this.#world.now_ms
       } as const
-      Effect.runSync(
-        Effect.orDie(
-          Effect.all([
-            accounts.addUser(user),
-            webhooks.add(webhook, { id: `challenge of ${id}`, body: "{}" }, 1),
-            webhooks.verify(webhook.id, `challenge of ${id}`)
-          ])
-        )
+      this.#done(
+        Effect.all([
+          accounts.addUser(user),
+          webhooks.add(webhook, { id: `challenge of ${id}`, body: "{}" }, 1),
+          webhooks.verify(webhook.id, `challenge of ${id}`)
+        ])
       )
       this.#addKey(id)
       this.#revokeLater(id, until_us)
@@ -81,6 +80,11 @@ export class Users {
     const name = chance.pick(this.names)
     const own = this.keys.filter(({ user }) => user === name)
     return (chance.happens(formerShare) ? (own.at(-2) ?? own.at(-1)!) : own.at(-1)!).secret
+  }
+
+  /** Has the database do something at once. */
+  #done(self: Effect.Effect<unknown, StorageError>) {
+    Effect.runSync(Effect.withClock(Effect.orDie(self), this.#database.clock.service))
   }
 
   #addKey(user: string) {
@@ -99,7 +103,7 @@ export class Users {
       createdAt: this.#world.now_ms,
       expiresAt: null
     }
-    Effect.runSync(Effect.orDie(this.#database.accounts.addKey(key, 100)))
+    this.#done(this.#database.users.accounts.addKey(key, 100))
     this.keys.push({ id, secret, user, added_us: this.#world.now_us, revoked_us: Number.POSITIVE_INFINITY })
   }
 
@@ -109,7 +113,7 @@ export class Users {
     const last = this.keys.findLast((key) => key.user === user)!
     this.#world.after(wait_us, null, () => this.whenRevoked(last.secret))
     this.#world.after(wait_us + announced_us, null, () => {
-      Effect.runSync(Effect.orDie(this.#database.accounts.removeKey(last.id, null)))
+      this.#done(this.#database.users.accounts.removeKey(last.id, null))
       last.revoked_us = this.#world.now_us
       this.#world.tell("users", "revoked", last.id)
       this.#addKey(user)

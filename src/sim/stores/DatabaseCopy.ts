@@ -21,6 +21,7 @@ import * as KeyStockMemory from "./KeyStockMemory.ts"
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
+import type { Differs } from "./sql/Comparison.ts"
 import * as Compared from "./sql/Compared.ts"
 import type { Stores } from "./sql/SqlStores.ts"
 
@@ -119,8 +120,8 @@ export interface CopyOptions {
   readonly broken: Mutation["database"]
   /** Whether others have links, too. */
   readonly isOneOfSeveral: boolean
-  /** The stores of production, which these here are compared with. */
-  readonly sql?: Stores | undefined
+  /** The stores of production, which these here are compared with, and who is told of differences. */
+  readonly compared?: { readonly sql: Stores; readonly differs: Differs } | undefined
 }
 
 /** One copy of the database, on one server: its tables, and what transactions do to them at one moment. */
@@ -142,7 +143,7 @@ export class DatabaseCopy {
   readonly part: () => void
 
   constructor(options: CopyOptions) {
-    const { announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, sql, tables } = options
+    const { announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, tables } = options
     const { ended, guards, home, removals, rows, stocked, takes, updateIds, visits } = tables
     this.tables = tables
     this.log = log
@@ -172,13 +173,12 @@ export class DatabaseCopy {
       visits: VisitStoreMemory.makeOver(visits)
     }
     const compared =
-      sql &&
-      Compared.make(inMemory, sql, (keys) => (picked = keys), {
+      options.compared &&
+      Compared.make(inMemory, options.compared.sql, (keys) => (picked = keys), {
         rows,
         ended,
         isLocked: this.isLocked,
-        differs: (operation, inMemory, bySql) =>
-          journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
+        differs: options.compared.differs
       })
     this.part = compared?.part ?? (() => {})
     const right = compared ?? inMemory

@@ -50,6 +50,8 @@ import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } fro
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
 import { type Plan, query, statement, transaction, Transactions } from "./database/Transactions.ts"
+import type { Differs } from "./sql/Comparison.ts"
+import * as ComparedUsers from "./sql/ComparedUsers.ts"
 import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
 
@@ -172,9 +174,9 @@ export class VirtualDatabase {
   /** The primary that has been left behind last, as long as it lives on. */
   #former: Former | undefined
   /** Of users, quotas and webhooks, at one moment. No failover forgets anything of them. */
-  readonly accounts = Effect.runSync(AccountStoreMemory.make)
-  readonly webhooks = Effect.runSync(WebhookStoreMemory.makeOver(this.accounts))
-  readonly #quotas = Effect.runSync(QuotaStoreMemory.make)
+  readonly users: SqlStores.UserStores
+  /** Its queue of webhooks in memory. */
+  readonly #queue: typeof WebhookStore.Service
   /** Further domains, likewise. */
   readonly domains = Effect.runSync(DomainStoreMemory.make)
   /** The outbox of each process, by its id. */
@@ -226,6 +228,17 @@ export class VirtualDatabase {
       homes?.control === undefined,
       () => this.tables.home.epoch
     )
+    // What is broken about it would differ, too.
+    const sql =
+      isCompared && homes === undefined && database === undefined
+        ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock, statement), this.#scope))
+        : undefined
+    const accounts = Effect.runSync(AccountStoreMemory.make)
+    this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
+    const users = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks: this.#queue }
+    const differs: Differs = (operation, inMemory, bySql) =>
+      journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
+    this.users = sql === undefined ? users : ComparedUsers.make(users, sql.users, differs)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
       log: this.#log,
@@ -235,11 +248,7 @@ export class VirtualDatabase {
       keyStock,
       broken: database,
       isOneOfSeveral: homes !== undefined,
-      // What is broken about it would differ, too.
-      sql:
-        isCompared && homes === undefined && database === undefined
-          ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock, statement), this.#scope))
-          : undefined
+      compared: sql && { sql, differs }
     })
   }
 
@@ -531,7 +540,7 @@ export class VirtualDatabase {
       unsafeCurrentTimeMillis: () => now_ms,
       currentTimeMillis: Effect.succeed(now_ms)
     }
-    const claim = this.webhooks.claim({
+    const claim = this.#queue.claim({
       max: 100_000,
       roomFor: () => 100_000,
       busy: { webhooks: [], owners: [], hosts: [] },
@@ -553,7 +562,7 @@ export class VirtualDatabase {
   ): Context.Context<AccountStore | QuotaStore | WebhookStore> {
     const call = this.#callOf(process)
     const by = process.id
-    const { accounts, webhooks } = this
+    const { accounts, quotas: limits, webhooks } = this.users
     const ask = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError>) =>
       call(operation, plan, () => self)
     const notSimulated = Effect.dieMessage("accounts are only asked for API keys")
@@ -562,14 +571,14 @@ export class VirtualDatabase {
         ask(
           "QuotaStore.leaseMany",
           transaction(() => asks.map(({ id }) => `quotas ${id}`), undefined),
-          Effect.tap(this.#quotas.leaseMany(asks), (leases) =>
+          Effect.tap(limits.leaseMany(asks), (leases) =>
             leases.forEach(({ granted, nextIn_ms }, index) => {
               const { demand, id: quota, limit } = asks[index]!
               this.#journal.add({ tag: "granted", by, quota, limit, demand, granted, nextIn_ms })
             })
           )
         ),
-      sweep: (max) => ask("QuotaStore.sweep", statement(), this.#quotas.sweep(max))
+      sweep: (max) => ask("QuotaStore.sweep", statement(), limits.sweep(max))
     }
     const queue: typeof WebhookStore.Service = {
       ...webhooks,
@@ -621,7 +630,7 @@ export class VirtualDatabase {
         for (const message of messages) if (!outbox.has(message.id)) outbox.set(message.id, message)
         return 0
       })
-    const queue = this.#homes?.control === undefined ? this.webhooks.offer : keep
+    const queue = this.#homes?.control === undefined ? this.users.webhooks.offer : keep
     const offer: OutboxParts["webhooks"]["offer"] = (messages) =>
       Effect.tap(queue(messages), () => {
         if (messages.length > 0)

@@ -241,9 +241,10 @@ export const make = Effect.gen(function* () {
     const found = [...(yield* due(ahead, true)), ...(yield* due(others, false))]
     const groups = chosen(found, looks, claim)
     const bodyOf = yield* bodiesOf(groups.flat())
-    const single = groups.filter(({ length }) => length === 1).flat()
-    const several = groups.filter(({ length }) => length > 1)
-    return [...(yield* lease(single, bodyOf, held)), ...(yield* join(several, bodyOf, held))]
+    const [several, single] = Arr.partition(groups, ({ length }) => length === 1)
+    const leased = (yield* lease(single.flat(), bodyOf, held)).values()
+    const joined = (yield* join(several, bodyOf, held)).values()
+    return groups.map(({ length }) => (length === 1 ? leased : joined).next().value!)
   })
 
   return Effect.fnUntraced(function* (claim: Claim) {

@@ -104,6 +104,21 @@ export const webhookJoiningLaws = (title: string, open: Open<WebhookStores["Type
       })
     )
 
+    it.scopedLive("are given in one order with those that go alone: the longest due first", () =>
+      Effect.gen(function* () {
+        const webhooks = yield* store
+        for (const id of ["a", "b"]) yield* addVerified(webhooks, webhookOf(id, { owner: `usr_${id}` }))
+        yield* webhooks.offer([message("m1"), message("m2")])
+        yield* Effect.sleep("5 millis")
+        yield* webhooks.offer([{ ...message("m3"), owner: "usr_b" }])
+        const found = yield* webhooks.claim(joining())
+        expect(found.map(({ event, webhookId }) => `${webhookId} ${event}`)).toEqual([
+          "a events",
+          "b link.created"
+        ])
+      })
+    )
+
     it.scopedLive("are none of one event, which goes as it is", () =>
       Effect.gen(function* () {
         const webhooks = yield* store

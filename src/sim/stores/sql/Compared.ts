@@ -1,11 +1,10 @@
-import { Cause, Clock, Effect, Exit, Option } from "effect"
-import { isDeepStrictEqual } from "node:util"
+import { Clock, Effect } from "effect"
 import { toStrings } from "../../../keys/PackedKeys.ts"
 import type { Link } from "../../../model/Link.ts"
 import type { Watermark } from "../../../storage/keys/KeyRangeStore.ts"
 import type { BatchRecord } from "../../../storage/keys/KeyStock.ts"
 import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
-import { mapOperations } from "../../../storage/MapOperations.ts"
+import { Comparison, type Differs } from "./Comparison.ts"
 import type { Stores } from "./SqlStores.ts"
 
 /** What surrounds stores that are compared. */
@@ -15,8 +14,7 @@ export interface Surroundings {
   readonly ended: ReadonlyMap<string, number>
   /** Whether another transaction has locked the row of a key: SQLite has no such locks. */
   readonly isLocked: (key: string) => boolean
-  /** Is told of answers that differ, once. */
-  readonly differs: (operation: string, inMemory: string, bySql: string) => void
+  readonly differs: Differs
 }
 
 /** Stores in memory that are compared with others. */
@@ -25,24 +23,6 @@ export interface Compared extends Stores {
   readonly part: () => void
 }
 
-/** What is compared of an outcome: what it gave, or its error's name. */
-const shownOf = <A, E>(exit: Exit.Exit<A, E>, shown: (value: A) => unknown): unknown =>
-  Exit.match(exit, {
-    onSuccess: (value) => plain(shown(value)),
-    onFailure: (cause) =>
-      Option.match(Cause.failureOption(cause), {
-        onNone: () => Cause.pretty(cause),
-        onSome: (error) => (isTagged(error) ? error._tag : error)
-      })
-  })
-
-const isTagged = (error: unknown): error is { readonly _tag: string } =>
-  typeof error === "object" && error !== null && "_tag" in error
-
-/** Without fields that are undefined. */
-const plain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)))
-
-const same = (value: unknown) => value
 const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
 const keyOf = ({ key }: { readonly key: string }) => key
 const sorted = (keys: Iterable<string>) => Array.from(keys).toSorted()
@@ -57,32 +37,8 @@ export const make = (
   picked: (keys: ReadonlyArray<string>) => void,
   { differs, ended, isLocked, rows }: Surroundings
 ): Compared => {
-  let isCompared = true
-  const part = () => {
-    isCompared = false
-  }
-
-  /** Asks both, the others first. */
-  const both = <A, E>(
-    operation: string,
-    ofMemory: Effect.Effect<A, E>,
-    ofSql: Effect.Effect<A, E>,
-    shown: (value: A) => unknown = same
-  ): Effect.Effect<A, E> =>
-    Effect.suspend(() =>
-      isCompared
-        ? Effect.flatMap(Effect.exit(Effect.withTracerEnabled(ofSql, false)), (bySql) =>
-            Effect.onExit(ofMemory, (inMemory) =>
-              Effect.sync(() => {
-                const [one, other] = [shownOf(inMemory, shown), shownOf(bySql, shown)]
-                if (isDeepStrictEqual(one, other)) return
-                part()
-                differs(operation, JSON.stringify(one), JSON.stringify(other))
-              })
-            )
-          )
-        : ofMemory
-    )
+  const comparison = new Comparison(differs)
+  const { part } = comparison
 
   /** The same, after which nothing is compared any more where it gave as many as it was asked for: which of more there are is left to each. */
   const some = <A, E>(self: Effect.Effect<A, E>, most: number, given: (value: A) => number) =>
@@ -91,7 +47,7 @@ export const make = (
   /** Rows that a sweep passes over, since they are locked, are not passed over by SQLite. */
   const unlessLocked = <A, E>(due: (now: number) => Iterable<string>, self: Effect.Effect<A, E>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      if (isCompared && Array.from(due(now)).some(isLocked)) part()
+      if (comparison.isOn && Array.from(due(now)).some(isLocked)) part()
       return self
     })
 
@@ -104,20 +60,16 @@ export const make = (
     keys: ReadonlyArray<string>,
     urls: ReadonlyArray<readonly [owner: string, url: string]> = []
   ) =>
-    Effect.tap(written, () =>
-      isCompared
-        ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            Effect.ignore(
-              Effect.zipRight(
-                links.findMany(keys),
-                Effect.forEach(
-                  urls.filter(([owner]) => indexed.has(owner)),
-                  ([owner, url]) => guarded.findByUrl(owner, url, now)
-                )
-              )
-            )
+    comparison.after(written, () =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.zipRight(
+          links.findMany(keys),
+          Effect.forEach(
+            urls.filter(([owner]) => indexed.has(owner)),
+            ([owner, url]) => guarded.findByUrl(owner, url, now)
           )
-        : Effect.void
+        )
+      )
     )
 
   const expired = (now: number) =>
@@ -129,30 +81,16 @@ export const make = (
   const ending = <E>(self: Effect.Effect<ReadonlyArray<string>, E>) =>
     Effect.tap(self, (keys) => leaving(Effect.void, keys))
 
-  /** A port whose operations are asked of both. `shown`: what is compared of answers whose order or form is left to each. */
-  const compared = <S extends object>(
-    name: string,
-    inMemory: S,
-    bySql: S,
-    shown: { readonly [K in keyof S]?: (value: never) => unknown } = {}
-  ): S =>
-    mapOperations(name, inMemory, ({ args, operation }, ofMemory) => {
-      const method = operation.slice(name.length + 1) as keyof S
-      const member = bySql[method] as typeof ofMemory | ((...args: ReadonlyArray<unknown>) => typeof ofMemory)
-      const ofSql = Effect.isEffect(member) ? member : Effect.suspend(() => member(...args))
-      return both(operation, ofMemory, ofSql, shown[method] as ((value: unknown) => unknown) | undefined)
-    })
-
-  const links = compared("LinkStore", memory.links, sql.links, { takenAmong: sorted })
-  const guarded = compared("GuardedCreates", memory.guarded, sql.guarded)
-  const lifetime = compared("LinkLifetime", memory.lifetime, sql.lifetime, {
+  const links = comparison.port("LinkStore", memory.links, sql.links, { takenAmong: sorted })
+  const guarded = comparison.port("GuardedCreates", memory.guarded, sql.guarded)
+  const lifetime = comparison.port("LinkLifetime", memory.lifetime, sql.lifetime, {
     expire: sorted,
     expireSome: sorted,
     recycle: (freed: ReadonlyArray<FreedLink>) =>
       freed.toSorted((one, other) => (one.key < other.key ? -1 : 1)),
     toForget: sorted
   })
-  const ranges = compared("KeyRangeStore", memory.ranges, sql.ranges, {
+  const ranges = comparison.port("KeyRangeStore", memory.ranges, sql.ranges, {
     watermarks: (all: ReadonlyArray<Watermark>) =>
       sorted(all.map(({ length, next, range }) => `${length}/${range}: ${next}`))
   })
@@ -160,12 +98,12 @@ export const make = (
     ...sql.stock,
     take: (batch, count) => Effect.tap(sql.stock.take(batch, count), (keys) => picked(toStrings(keys)))
   }
-  const stock = compared("KeyStock", memory.stock, stockBySql, {
+  const stock = comparison.port("KeyStock", memory.stock, stockBySql, {
     take: toStrings,
     openBatches: (batches: ReadonlyArray<BatchRecord>) =>
       batches.map((batch) => ({ ...batch, keys: toStrings(batch.keys) }))
   })
-  const { dropWriters, forget, totals, write } = compared("VisitStore", memory.visits, sql.visits)
+  const { dropWriters, forget, totals, write } = comparison.port("VisitStore", memory.visits, sql.visits)
 
   return {
     part,

@@ -1,5 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { Clock, Effect, type Scope } from "effect"
+import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
+import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
+import type { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
+import * as QuotaStoreSql from "../../../storage/accounts/QuotaStoreSql.ts"
 import { KeyStock, type StockKind } from "../../../storage/keys/KeyStock.ts"
 import * as KeyRangeStoreSql from "../../../storage/keys/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "../../../storage/keys/KeyStockSql.ts"
@@ -11,7 +15,10 @@ import * as Migrations from "../../../storage/sql/Migrations.ts"
 import * as SqliteClient from "../../../storage/sql/SqliteClient.ts"
 import type { VisitStore } from "../../../storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../../../storage/visits/VisitStoreSql.ts"
+import type { Delivery, WebhookStore } from "../../../storage/webhooks/WebhookStore.ts"
+import * as WebhookStoreSql from "../../../storage/webhooks/WebhookStoreSql.ts"
 import type { Backends } from "../../mutants/Mutation.ts"
+import type { UsersBySql } from "./ComparedUsers.ts"
 import * as SqliteHere from "./SqliteHere.ts"
 
 /** What the database does at one moment, with its visits. */
@@ -19,12 +26,24 @@ export interface Stores extends Backends {
   readonly visits: typeof VisitStore.Service
 }
 
+/** What the database knows of users. */
+export interface UserStores {
+  readonly accounts: typeof AccountStore.Service
+  readonly quotas: typeof QuotaStore.Service
+  readonly webhooks: typeof WebhookStore.Service
+}
+
+/** The stores of production over SQL. */
+export interface BySql extends Stores {
+  readonly users: UsersBySql
+}
+
 /** The stores of production over an SQLite database of their own, by a clock. Nothing that they do waits for anything. */
 export const make = (
   clock: Clock.Clock,
   keyStock: Exclude<StockKind, "file"> | undefined,
   rewritten?: SqliteHere.Rewritten
-): Effect.Effect<Stores, never, Scope.Scope> =>
+): Effect.Effect<BySql, never, Scope.Scope> =>
   Effect.gen(function* () {
     const sql = yield* Effect.flatMap(SqliteHere.make(rewritten), SqliteClient.over)
     return yield* Effect.gen(function* () {
@@ -37,7 +56,17 @@ export const make = (
         guarded: yield* Effect.provideService(GuardedCreatesSql.make, LinkStore, links),
         lifetime: yield* Effect.provideService(LinkLifetimeSql.make, KeyStock, stock),
         ranges: yield* KeyRangeStoreSql.make,
-        visits: yield* VisitStoreSql.make
+        visits: yield* VisitStoreSql.make,
+        users: {
+          accounts: yield* AccountStoreSql.make,
+          quotas: yield* QuotaStoreSql.make(Clock.currentTimeMillis),
+          webhooks: yield* WebhookStoreSql.make,
+          rename: ({ id, webhookId }: Delivery, names: Pick<Delivery, "id" | "lease">) =>
+            Effect.zipRight(
+              sql`UPDATE webhook_messages SET ${sql.update(names)} WHERE webhook_id = ${webhookId} AND id = ${id}`,
+              sql`UPDATE webhook_joined SET message_id = ${names.id} WHERE webhook_id = ${webhookId} AND message_id = ${id}`
+            )
+        }
       }
     }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
   }).pipe(Effect.withClock(clock), Effect.withTracerEnabled(false))

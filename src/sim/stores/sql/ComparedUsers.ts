@@ -1,0 +1,82 @@
+import { Effect } from "effect"
+import type { Claimant, Delivery, Look } from "../../../storage/webhooks/WebhookStore.ts"
+import { Comparison, type Differs } from "./Comparison.ts"
+import type { UserStores } from "./SqlStores.ts"
+
+/** Stores of users over SQL. */
+export interface UsersBySql extends UserStores {
+  /** Gives a claimed message the names that the stores in memory have drawn for it and for its lease. */
+  readonly rename: (
+    claimed: Delivery,
+    names: Pick<Delivery, "id" | "lease">
+  ) => Effect.Effect<unknown, unknown>
+}
+
+/** The ids that each side draws are left out: that of a claim's lease, and that of a message that was joined. */
+const shownDelivery = ({ event, id, lease: _, ...delivery }: Delivery) =>
+  event === "events" ? { event, ...delivery } : { event, id, ...delivery }
+
+const shownLook = ({ isWaiting, listeners }: Look) => ({
+  isWaiting,
+  listeners: listeners && {
+    version: listeners.version,
+    byOwner: Array.from(listeners.byOwner, ([owner, events]) => [
+      owner,
+      Array.from(events).toSorted()
+    ]).toSorted()
+  }
+})
+
+const placeOf = ({ body, id, event, webhookId }: Delivery) => `${webhookId} ${event === "events" ? body : id}`
+
+/** The stores of users, quotas and webhooks in memory, and the same asked of those over SQL, whose answers must be equal; see `Compared`. */
+export const make = (memory: UserStores, sql: UsersBySql, differs: Differs): UserStores => {
+  const comparison = new Comparison(differs)
+  const webhooks = comparison.port("WebhookStore", memory.webhooks, sql.webhooks, { look: shownLook })
+
+  /** Compares as well what a change has left of a webhook. */
+  const leaving = <A, E>(self: Effect.Effect<A, E>, { webhookId }: Delivery) =>
+    comparison.after(self, () => webhooks.find(webhookId))
+
+  return {
+    accounts: comparison.port("AccountStore", memory.accounts, sql.accounts),
+    quotas: comparison.port("QuotaStore", memory.quotas, sql.quotas),
+    webhooks: {
+      ...webhooks,
+      offer: (messages) =>
+        comparison.after(webhooks.offer(messages), () =>
+          Effect.forEach(new Set(messages.map(({ owner }) => owner)), webhooks.list)
+        ),
+      claim: (claim) =>
+        Effect.suspend(() => {
+          // What there is room for is asked once, since that takes the room.
+          const rooms = new Map<string, number>()
+          const roomFor = (webhook: Claimant) => {
+            const room = rooms.get(webhook.id) ?? claim.roomFor(webhook)
+            rooms.set(webhook.id, room)
+            return room
+          }
+          let bySql: ReadonlyArray<Delivery> = []
+          const ofSql = Effect.tap(sql.webhooks.claim({ ...claim, roomFor }), (claimed) =>
+            Effect.sync(() => (bySql = claimed))
+          )
+          const both = comparison.both(
+            "WebhookStore.claim",
+            memory.webhooks.claim({ ...claim, roomFor }),
+            ofSql,
+            (claimed) => claimed.map(shownDelivery)
+          )
+          return comparison.after(both, (claimed) => {
+            const names = new Map(claimed.map((delivery) => [placeOf(delivery), delivery]))
+            return Effect.forEach(bySql, (delivery) => {
+              const { id, lease } = names.get(placeOf(delivery))!
+              return Effect.orDie(sql.rename(delivery, { id, lease }))
+            })
+          })
+        }),
+      delivered: (delivery) => leaving(webhooks.delivered(delivery), delivery),
+      failed: (delivery, failure) => leaving(webhooks.failed(delivery, failure), delivery),
+      release: (delivery, in_ms) => leaving(webhooks.release(delivery, in_ms), delivery)
+    }
+  }
+}
