@@ -8,6 +8,7 @@ import type { Lives } from "./checkers/facts/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
 import type { ClockRecord } from "./stores/database/DatabaseClock.ts"
 import type { SessionFigures } from "./stores/database/SessionFigures.ts"
+import type { Compared } from "./stores/VirtualDatabase.ts"
 import type { Away, Silence } from "./stores/LinkInvalidationsVirtual.ts"
 import type { SimOptions } from "./cli/Options.ts"
 
@@ -52,6 +53,8 @@ export interface Evidence {
   /** How often which fault struck which operation under way, by the names of `Meetings`; and all operations that there were. */
   readonly met: ReadonlyMap<string, number>
   readonly operations: ReadonlySet<string>
+  /** How the database's stores were compared with those of production, if they were. */
+  readonly compared: Compared | undefined
   /** The API keys of users. */
   readonly userKeys: ReadonlyArray<UserKey>
   /** Events that wait for webhooks' receivers at the end, by their ids. */

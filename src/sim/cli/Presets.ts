@@ -465,6 +465,69 @@ const jumpingDatabase: Aim = (options, chance) => ({
   }
 })
 
+/** A few links of few visits are asked for at all nodes at once; answers come late, so that takes of one link wait for each other. */
+const spent: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.2,
+    deleted: 0,
+    changed: chance.pick([0, 0.1]),
+    withMaxVisits: 1,
+    withExpiry: 0,
+    withAccount: 0,
+    justCreated: 0.3,
+    bursts: 0.3,
+    followed: 0,
+    remembered: 3
+  }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: 0, lost: chance.pick([0, 0.03]), ignored: 0 },
+    slowCalls: { probability: chance.pick([0.1, 0.4]), most_ms: chance.pick([100, 600]) },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Aliases whose creates often fail are asked for afterwards, and wanted by others. */
+const failedAliases: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.5,
+    deleted: chance.pick([0, 0.1]),
+    withAlias: 0.8,
+    withAccount: 0,
+    withKey: 0,
+    wished: 0.6,
+    bursts: 0.1
+  }),
+  ownerCacheMax: 64,
+  redirectCacheMax: 64,
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: chance.pick([0.1, 0.3]), lost: chance.pick([0, 0.1]), ignored: 0 },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Keys are free again soon in several databases, and answers are lost when they are carried. */
+const carried: Aim = (options, chance) => ({
+  ...recycled(options, chance),
+  databases: chance.between(2, 3),
+  keyStock: chance.pick(["table", "two-table", "status"]),
+  faults: {
+    ...noFaults,
+    databaseCalls: {
+      refused: chance.pick([0, 0.05]),
+      lost: chance.pick([0.05, 0.15]),
+      ignored: chance.pick([0, 0.03])
+    },
+    kill: { perMinute: chance.pick([0, 2]), least_ms: 200, most_ms: 2_000 },
+    preemption: options.faults.preemption
+  }
+})
+
 const noAim: Aim = (options) => options
 
 const aims = [
@@ -557,7 +620,9 @@ const forgottenPops: Aim = (options, chance) => ({
 
 /** What is seldom even among what seeds aim at, drawn apart from it. */
 const withRarities = (options: SimOptions, chance: Chance): SimOptions =>
-  chance.happens(0.12) ? chance.pick([lateNews, forgottenPops])(options, chance) : options
+  chance.happens(0.25)
+    ? chance.pick([lateNews, forgottenPops, spent, failedAliases, carried])(options, chance)
+    : options
 
 /** The database is there, and something is wrong with it. */
 const withAilments = (options: SimOptions, chance: Chance): SimOptions => {
@@ -670,7 +735,8 @@ const swarm = (seed: number): SimOptions => {
   const aimed = chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
   const rare = withRarities(aimed, new Chance(seed, "rarities"))
   const ailing = withAilments(withStandby(rare, new Chance(seed, "standby")), new Chance(seed, "ailments"))
-  const databases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
+  const drawnDatabases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
+  const databases = Math.max(ailing.databases, drawnDatabases)
   return withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
 }
 

@@ -39,6 +39,8 @@ export const SeedReport = Schema.Struct({
   /** How often which fault met which operation; see `Meetings`. And all operations that there were. */
   met: Counts,
   operations: Schema.Array(Schema.String),
+  /** How the database's stores were compared with those of production, if they were; see `Compared`. */
+  compared: Schema.optional(Schema.Struct({ answers: Schema.Number, isWhole: Schema.Boolean })),
   /** The longest recovery after each kind of fault. */
   recoveries: Schema.Array(Recovery),
   violations: Schema.Array(ToldViolation)
@@ -98,6 +100,7 @@ export const reportOf = (result: RunResult, traced: () => RunResult): SeedReport
     conflicts: journal.filter((entry) => entry.tag === "conflicted" && !entry.link.custom).length,
     met: Object.fromEntries(evidence.met),
     operations: Array.from(evidence.operations),
+    compared: evidence.compared,
     recoveries: worstOf(recoveriesOf(evidence)),
     violations: violations.map((violation) => ({
       ...violation,

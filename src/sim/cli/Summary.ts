@@ -13,6 +13,8 @@ const Counts = Schema.mutable(Schema.Record({ key: Schema.String, value: Schema.
 export const Summary = Schema.mutable(
   Schema.Struct({
     seeds: Schema.Number,
+    /** Of all seeds' digests, in whatever order they ended: 16 hexadecimal digits. Two runs of the same seeds are equal when theirs are. */
+    digest: Schema.String,
     virtual_s: Schema.Number,
     tasks: Schema.Number,
     answers: Counts,
@@ -23,6 +25,10 @@ export const Summary = Schema.mutable(
     /** How often which fault met which operation; see `Meetings`. And all operations that there were. */
     met: Counts,
     operations: Schema.mutable(Schema.Array(Schema.String)),
+    /** Answers of stores that were compared with those of production, in how many seeds, and in how many to the end; see `Compared`. */
+    compared: Schema.mutable(
+      Schema.Struct({ answers: Schema.Number, seeds: Schema.Number, whole: Schema.Number })
+    ),
     /** The longest recovery after each kind of fault, and in which seed it was. */
     recoveries: Schema.mutable(
       Schema.Record({
@@ -43,6 +49,7 @@ export type Summary = typeof Summary.Type
 /** Before any seed. */
 export const empty = (): Summary => ({
   seeds: 0,
+  digest: "0".repeat(16),
   virtual_s: 0,
   tasks: 0,
   answers: {},
@@ -52,6 +59,7 @@ export const empty = (): Summary => ({
   conflicts: 0,
   met: {},
   operations: [],
+  compared: { answers: 0, seeds: 0, whole: 0 },
   recoveries: {},
   violations: {},
   brokenSeeds: 0,
@@ -62,9 +70,16 @@ const add = (sums: Record<string, number>, parts: Readonly<Record<string, number
   for (const [name, count] of Object.entries(parts)) sums[name] = (sums[name] ?? 0) + count
 }
 
+/** One digest of two, whichever comes first. */
+const bothOf = (one: string, other: string) =>
+  BigInt.asUintN(64, BigInt(`0x${one}`) + BigInt(`0x${other.slice(0, 16)}`))
+    .toString(16)
+    .padStart(16, "0")
+
 /** Counts a seed in. */
 export const count = (summary: Summary, report: SeedReport) => {
   summary.seeds++
+  summary.digest = bothOf(summary.digest, report.digest)
   summary.virtual_s += report.virtual_s
   summary.tasks += report.tasks
   add(summary.answers, report.answers)
@@ -75,6 +90,12 @@ export const count = (summary: Summary, report: SeedReport) => {
   add(summary.met, report.met)
   for (const operation of report.operations)
     if (!summary.operations.includes(operation)) summary.operations.push(operation)
+  if (report.compared !== undefined) {
+    const { answers, isWhole } = report.compared
+    summary.compared.answers += answers
+    summary.compared.seeds++
+    if (isWhole) summary.compared.whole++
+  }
   for (const recovery of report.recoveries) {
     const worst = summary.recoveries[recovery.fault]
     if (worst !== undefined && worst.recovery_ms >= recovery.recovery_ms) continue
@@ -118,6 +139,11 @@ const recoveriesOf = ({ recoveries }: Summary) => {
   return told.length === 0 ? "none measured" : told.join(", ")
 }
 
+const comparedOf = ({ compared: { answers, seeds, whole: toEnd } }: Summary) =>
+  seeds === 0
+    ? "none"
+    : `${whole.format(answers)} answers of stores with those over SQL, in ${whole.format(seeds)} seeds, of which ${whole.format(toEnd)} to the end`
+
 /** Pairs that never met, told by name at most. */
 const unmetMax = 12
 
@@ -146,6 +172,7 @@ export const told = (summary: Summary, elapsed_s: number): string =>
       "Seeds",
       `${whole.format(summary.seeds)} in ${elapsed_s.toFixed(1)} s, ${(summary.seeds / elapsed_s).toPrecision(3)} seeds/s, ${(summary.virtual_s / 3_600).toFixed(2)} virtual hours`
     ),
+    row("Digest", summary.digest),
     row("Creates", answersOf(summary, "create")),
     row("Redirects", answersOf(summary, "redirect")),
     row("Deletes", answersOf(summary, "delete")),
@@ -156,6 +183,7 @@ export const told = (summary: Summary, elapsed_s: number): string =>
     row("Faults", countsOf(summary.faults)),
     row("Keys lost", countsOf(summary.lost)),
     row("Conflicts caught", whole.format(summary.conflicts)),
+    row("Compared", comparedOf(summary)),
     row("Worst recovery", recoveriesOf(summary)),
     ...meetingsOf(summary),
     summary.brokenSeeds === 0

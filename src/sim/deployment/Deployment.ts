@@ -275,6 +275,7 @@ export class Deployment {
       met: this.#meetings.counts,
       operations: this.#meetings.operations,
       userKeys: this.#users.keys,
+      compared: this.#database.compared,
       undelivered: new Set([
         ...this.#database.undelivered,
         ...this.#databases.flatMap(({ tables }) => [...tables.outbox.keys()])

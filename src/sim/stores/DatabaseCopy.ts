@@ -21,7 +21,7 @@ import * as KeyStockMemory from "./KeyStockMemory.ts"
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
-import type { Differs } from "./sql/Comparison.ts"
+import type { Comparison, Differs } from "./sql/Comparison.ts"
 import * as Compared from "./sql/Compared.ts"
 import type { Stores } from "./sql/SqlStores.ts"
 
@@ -139,8 +139,8 @@ export class DatabaseCopy {
   readonly visits: typeof VisitStore.Service
   /** Whether another transaction has locked the row of a key. */
   readonly isLocked: (key: string) => boolean
-  /** The tables have become others than by these stores: they are not compared any more. */
-  readonly part: () => void
+  /** With the stores of production, if there is one. */
+  readonly comparison: Comparison | undefined
 
   constructor(options: CopyOptions) {
     const { announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, tables } = options
@@ -180,7 +180,7 @@ export class DatabaseCopy {
         isLocked: this.isLocked,
         differs: options.compared.differs
       })
-    this.part = compared?.part ?? (() => {})
+    this.comparison = compared?.comparison
     const right = compared ?? inMemory
     const { guarded, lifetime, links, ranges, stock } = {
       ...right,

@@ -50,7 +50,7 @@ import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } fro
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
 import { type Plan, query, statement, transaction, Transactions } from "./database/Transactions.ts"
-import type { Differs } from "./sql/Comparison.ts"
+import { Comparison, type Differs } from "./sql/Comparison.ts"
 import * as ComparedUsers from "./sql/ComparedUsers.ts"
 import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
@@ -90,6 +90,14 @@ export interface DatabaseOptions {
   readonly homes?: OneOfSeveral
   /** Whether its stores are compared with those of production over SQLite: only where it has all links. */
   readonly isCompared?: boolean
+}
+
+/** How stores were compared with those of production. */
+export interface Compared {
+  /** Answers that were compared. */
+  readonly answers: number
+  /** Whether those of links were compared to the end: not beyond what only the database in memory can do. */
+  readonly isWhole: boolean
 }
 
 /** A database among several that have links. */
@@ -182,6 +190,8 @@ export class VirtualDatabase {
   /** The outbox of each process, by its id. */
   readonly #outboxes = new Map<string, typeof LinkStore.Service>()
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
+  /** Of its users' stores with those of production. */
+  readonly #comparison: Comparison | undefined
   /** Of what it is compared with. */
   readonly #scope = Effect.runSync(Scope.make())
 
@@ -238,7 +248,8 @@ export class VirtualDatabase {
     const users = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks: this.#queue }
     const differs: Differs = (operation, inMemory, bySql) =>
       journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
-    this.users = sql === undefined ? users : ComparedUsers.make(users, sql.users, differs)
+    this.#comparison = sql && new Comparison(differs)
+    this.users = sql === undefined ? users : ComparedUsers.make(users, sql.users, this.#comparison!)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
       log: this.#log,
@@ -252,9 +263,17 @@ export class VirtualDatabase {
     })
   }
 
+  /** How its stores were compared with those of production, if they were. */
+  get compared(): Compared | undefined {
+    const { comparison: links } = this.#primary
+    if (links === undefined) return undefined
+    return { answers: links.answers + this.#comparison!.answers, isWhole: links.isOn }
+  }
+
   /** Gives up what it is compared with: when the world runs no more. */
   close() {
-    this.#primary.part()
+    this.#primary.comparison?.part()
+    this.#comparison?.part()
     Effect.runSync(Scope.close(this.#scope, Exit.void))
   }
 
@@ -297,7 +316,7 @@ export class VirtualDatabase {
     own.identity = { ...own.identity, timeline: this.#sessions.timeline }
     if (this.#homes?.control === undefined) this.#journal.add({ tag: "promoted", by: this.server.name })
     if (commits === 0) return
-    this.#primary.part()
+    this.#primary.comparison?.part()
     world.tell(this.server.name, "forgot", `${commits} commits`)
     this.#tellForgotten(commits, changed, this.#uncounted)
   }
@@ -909,7 +928,7 @@ export class VirtualDatabase {
     return copy.noteMark.pipe(
       Effect.zipRight(mark.recover(witnessed)),
       Effect.tap((regression) => {
-        if (regression !== undefined) copy.part()
+        if (regression !== undefined) copy.comparison?.part()
         return Effect.map(ranges.watermarks, (watermarks) => {
           if (regression === undefined) return
           journal.add({

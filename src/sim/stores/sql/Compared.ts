@@ -19,8 +19,7 @@ export interface Surroundings {
 
 /** Stores in memory that are compared with others. */
 export interface Compared extends Stores {
-  /** The tables in memory have become others than by these stores, so that nothing is compared any more. */
-  readonly part: () => void
+  readonly comparison: Comparison
 }
 
 const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
@@ -106,7 +105,7 @@ export const make = (
   const { dropWriters, forget, totals, write } = comparison.port("VisitStore", memory.visits, sql.visits)
 
   return {
-    part,
+    comparison,
     ranges,
     links: {
       ...links,

@@ -1,6 +1,6 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import type { Claimant, Delivery, Look } from "../../../storage/webhooks/WebhookStore.ts"
-import { Comparison, type Differs } from "./Comparison.ts"
+import type { Comparison } from "./Comparison.ts"
 import type { UserStores } from "./SqlStores.ts"
 
 /** Stores of users over SQL. */
@@ -13,8 +13,8 @@ export interface UsersBySql extends UserStores {
 }
 
 /** The ids that each side draws are left out: that of a claim's lease, and that of a message that was joined. */
-const shownDelivery = ({ event, id, lease: _, ...delivery }: Delivery) =>
-  event === "events" ? { event, ...delivery } : { event, id, ...delivery }
+const shownDelivery = (delivery: Delivery) =>
+  delivery.event === "events" ? Struct.omit(delivery, "id", "lease") : Struct.omit(delivery, "lease")
 
 const shownLook = ({ isWaiting, listeners }: Look) => ({
   isWaiting,
@@ -30,8 +30,7 @@ const shownLook = ({ isWaiting, listeners }: Look) => ({
 const placeOf = ({ body, id, event, webhookId }: Delivery) => `${webhookId} ${event === "events" ? body : id}`
 
 /** The stores of users, quotas and webhooks in memory, and the same asked of those over SQL, whose answers must be equal; see `Compared`. */
-export const make = (memory: UserStores, sql: UsersBySql, differs: Differs): UserStores => {
-  const comparison = new Comparison(differs)
+export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison): UserStores => {
   const webhooks = comparison.port("WebhookStore", memory.webhooks, sql.webhooks, { look: shownLook })
 
   /** Compares as well what a change has left of a webhook. */

@@ -31,6 +31,7 @@ const shownOf = <A, E>(exit: Exit.Exit<A, E>, shown: (value: A) => unknown): unk
 export class Comparison {
   readonly #differs: Differs
   #isOn = true
+  #answers = 0
 
   constructor(differs: Differs) {
     this.#differs = differs
@@ -38,6 +39,11 @@ export class Comparison {
 
   get isOn(): boolean {
     return this.#isOn
+  }
+
+  /** How many answers were compared so far. */
+  get answers(): number {
+    return this.#answers
   }
 
   /** Compares nothing any more. */
@@ -57,6 +63,7 @@ export class Comparison {
         ? Effect.flatMap(Effect.exit(Effect.withTracerEnabled(ofSql, false)), (bySql) =>
             Effect.onExit(ofMemory, (inMemory) =>
               Effect.sync(() => {
+                this.#answers++
                 const [one, other] = [shownOf(inMemory, shown), shownOf(bySql, shown)]
                 if (isDeepStrictEqual(one, other)) return
                 this.part()
