@@ -13,6 +13,13 @@ const instead = (
   make: () => ({ statement: (sql) => sql.replace(piece, other) })
 })
 
+/** Users who make links. No standby lags: it would forget what is theirs. */
+const withUsers = ({ faults, workload, ...options }: SimOptions): SimOptions => ({
+  ...options,
+  workload: { ...workload, withAccount: 0.5 },
+  faults: { ...faults, databaseLag_ms: 0 }
+})
+
 /** What can be broken about the SQL of the stores. */
 export const statements: ReadonlyArray<Mutant> = [
   instead(
@@ -60,5 +67,26 @@ export const statements: ReadonlyArray<Mutant> = [
       promise: "C7"
     },
     ["links.deleted_at IS NOT NULL AND", "links.deleted_at IS NOT NULL OR"]
+  ),
+  instead(
+    {
+      name: "attempt-not-counted",
+      text: "A webhook's message is claimed again as if it had not been tried.",
+      promise: "webhooks"
+    },
+    ["attempts = attempts + 1", "attempts = attempts"],
+    (options) => ({
+      ...withUsers(options),
+      faults: { ...options.faults, webhookCalls: { refused: 0.3, lost: 0, ignored: 0 } }
+    })
+  ),
+  instead(
+    {
+      name: "lease-of-a-quota-not-written",
+      text: "What a node is given of a quota is left for the others, too.",
+      promise: "quotas"
+    },
+    ["available = q.available", "available = quotas.available"],
+    withUsers
   )
 ]
