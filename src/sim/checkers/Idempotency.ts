@@ -11,6 +11,31 @@ const driftMax = 0.02
 /** Not answered, or so that it may be tried again: nothing is said of what came of it. */
 const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
 
+/** Whether it is told that its alias is taken. */
+const isTaken = ({ body, status }: Exchange) => status === 409 && body?.includes('alias-taken"') === true
+
+/** How long a create may have taken at most that has certainly kept its answer for repeats: a part of the time for which a guard is held. */
+const heldFor_us = 2 * s_us
+
+/** What requests were answered after one of them, with the same body, had been told that its alias is taken: that is kept for repeats, unless it is lost on the way to the store. */
+const unkeptOf = (
+  requests: ReadonlyArray<Exchange>,
+  isLost: (from_us: number, until_us: number) => boolean
+): Exchange | undefined => {
+  const taken = requests.filter(
+    (request) =>
+      isTaken(request) &&
+      request.answered_us! - request.sent_us < heldFor_us &&
+      !isLost(request.sent_us, request.answered_us!)
+  )
+  return requests.find(
+    (request) =>
+      !isOpen(request) &&
+      !isTaken(request) &&
+      taken.some(({ answered_us, url }) => answered_us! < request.sent_us && url === request.url)
+  )
+}
+
 const numbersOf = (requests: ReadonlyArray<Exchange>) => requests.map(({ number }) => `#${number}`).join(", ")
 
 /** A key that was bound, and when. */
@@ -37,7 +62,8 @@ const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Bindi
 const faultsOf = (
   all: ReadonlyArray<Exchange>,
   bound: ReadonlyMap<string, ReadonlyArray<Binding>>,
-  kept_us: number
+  kept_us: number,
+  isLost: (from_us: number, until_us: number) => boolean
 ): ReadonlyArray<readonly [at: Exchange, text: string]> => {
   const until_us = all[0]!.sent_us + kept_us
   const requests = all.filter(({ answered_us }) => answered_us === undefined || answered_us < until_us)
@@ -73,7 +99,16 @@ const faultsOf = (
           answered_us! < request.sent_us && (url === request.url ? !isMade(request) : request.status !== 422)
       )
   )
+  const unkept = unkeptOf(requests, isLost)
   return [
+    ...(unkept === undefined
+      ? []
+      : [
+          [
+            unkept,
+            `were answered ${unkept.status} (${unkept.body}) after one of them had been told that its alias is taken`
+          ] as const
+        ]),
     ...(links.length > 1 ? [[requests.at(-1)!, `made the links ${links.join(" and ")}`] as const] : []),
     ...(different === undefined
       ? []
@@ -92,7 +127,7 @@ const faultsOf = (
 
 /**
  * C7: requests with one `Idempotency-Key` make one link at most, however many come when and at which node; those of the same body are given the same
- * answer, byte for byte, and once there is one all of them are; those of another body are refused.
+ * answer, byte for byte, and once there is one all of them are, also where it is that the alias is taken; those of another body are refused.
  */
 export const Idempotency: Checker = {
   name: "idempotency",
@@ -104,9 +139,16 @@ export const Idempotency: Checker = {
     const { answersKept_s } = evidence.options
     const kept_us =
       answersKept_s === null ? Number.POSITIVE_INFINITY : (1 - driftMax) * answersKept_s * s_us - skipped_us
+    const lost = evidence.journal.filter(
+      (entry) =>
+        entry.tag === "database forgot" ||
+        (entry.tag === "unanswered" && entry.operation.startsWith("GuardedCreates."))
+    )
+    const isLost = (from_us: number, until_us: number) =>
+      lost.some(({ at_us, tag }) => tag === "database forgot" || (at_us >= from_us && at_us <= until_us))
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, bound, kept_us).map(([at, text]): Violation => ({
+        faultsOf(requests, bound, kept_us, isLost).map(([at, text]): Violation => ({
           checker: Idempotency.name,
           at_us: at.answered_us ?? evidence.end_us,
           text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,

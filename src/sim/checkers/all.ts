@@ -12,6 +12,7 @@ import { Ledger } from "./keys/Ledger.ts"
 import { Lists } from "./Lists.ts"
 import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./keys/MintedOnce.ts"
+import { PoolLevel } from "./keys/PoolLevel.ts"
 import { Quarantine } from "./keys/Quarantine.ts"
 import { Quotas } from "./users/Quotas.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
@@ -48,6 +49,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Stores,
   Fencing,
   Recovery,
+  PoolLevel,
   Ledger,
   Liveness,
   Sessions,

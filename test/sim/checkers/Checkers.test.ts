@@ -22,6 +22,7 @@ import { Ledger } from "../../../src/sim/checkers/keys/Ledger.ts"
 import { Lists } from "../../../src/sim/checkers/Lists.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/keys/MintedOnce.ts"
+import { PoolLevel } from "../../../src/sim/checkers/keys/PoolLevel.ts"
 import { Quarantine } from "../../../src/sim/checkers/keys/Quarantine.ts"
 import { Quotas } from "../../../src/sim/checkers/users/Quotas.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
@@ -120,6 +121,9 @@ const conflicted = (at_us: number) => ({ tag: "conflicted", at_us, by, link: row
 /** A create with an `Idempotency-Key`, and one that would reuse a link. */
 const keyed = (at_s: number, some: Partial<Exchange> = {}) =>
   created(at_s, { idempotencyKey: "K", body: "one", ...some })
+const problem = (type: string) => JSON.stringify({ type: `https://linkmint.test/problems/${type}` })
+const aliasTaken = (at_s: number, some: Partial<Exchange> = {}) =>
+  keyed(at_s, { status: 409, key: undefined, body: problem("alias-taken"), ...some })
 const reusing = (at_s: number, some: Partial<Exchange> = {}) => created(at_s, { reuse: true, ...some })
 const another = { ...bound, at_us: 2 * s_us, link: { ...row, key: "xyz" } }
 const draining = (at_s: number) => ({ tag: "draining", at_us: at_s * s_us, by }) as const
@@ -462,6 +466,12 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Idempotency,
     { exchanges: [keyed(1, { status: 504 }), keyed(2, { status: 422 })] }
   ],
+  [
+    "a repeat that is told to wait though its alias was taken",
+    Idempotency,
+    { exchanges: [aliasTaken(1), aliasTaken(3, { body: problem("idempotency-in-progress") })] }
+  ],
+  ["a repeat that is given an alias that was taken", Idempotency, { exchanges: [aliasTaken(1), keyed(9)] }],
   ["two links of one URL", ReusedLinks, { exchanges: [reusing(1)], journal: [bound, another] }],
   [
     "a link that is given again after its end",
@@ -743,6 +753,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Idempotency,
     { options: { ...presets.calm(), answersKept_s: 12 }, exchanges: [keyed(1), keyed(12, { key: "xyz" })] }
   ],
+  [
+    "a push on top of a pool that is nearly full",
+    PoolLevel,
+    { journal: [pushed(1, 1, keysOf("a", 40)), leased(2, ["a0"]), pushed(3, 1, keysOf("b", 22))] }
+  ],
   ["a key that left its pool", Ledger, { journal: [pushed(1, 1, ["k"])] }],
   [
     "an acknowledged delete that was not made",
@@ -822,6 +837,29 @@ describe("the checkers", () => {
     expect(
       Idempotency.check(evidence({ options, exchanges, journal: [bound, { ...another, at_us: 12 * s_us }] }))
     ).toEqual([])
+  })
+
+  it("find nothing in a pool that is filled to its mark, nor in one that got keys back when its owner knew its level", () => {
+    const full = [pushed(1, 1, keysOf("a", 40)), leased(2, ["a0"]), pushed(3, 1, keysOf("b", 21))]
+    expect(PoolLevel.check(evidence({ journal: full }))).toEqual([])
+    const back = [...full.slice(0, 2), returned(3, ["c"]), pushed(4, 1, keysOf("b", 21))]
+    expect(PoolLevel.check(evidence({ journal: back }))).toEqual([])
+    const empty = [pushed(1, 1, keysOf("a", 90))]
+    expect(PoolLevel.check(evidence({ journal: empty }))).toEqual([])
+  })
+
+  it("find nothing in a repeat of a create whose alias was taken where that may not have been kept", () => {
+    const exchanges = [aliasTaken(1), keyed(9)]
+    const unsettled = {
+      tag: "unanswered",
+      at_us: s_us,
+      by,
+      operation: "GuardedCreates.settleMany",
+      interrupted_us: undefined
+    } as const
+    expect(Idempotency.check(evidence({ exchanges, journal: [unsettled] }))).toEqual([])
+    const slow = [aliasTaken(4, { sent_us: s_us }), keyed(9)]
+    expect(Idempotency.check(evidence({ exchanges: slow }))).toEqual([])
   })
 
   it("find nothing in a finished batch of a former owner that a failover has opened again, and something in one that was not finished", () => {
