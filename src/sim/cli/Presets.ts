@@ -263,14 +263,16 @@ const hotStale: Aim = (options, chance) => ({
   ...withWorkload(options, {
     created: 0.15,
     deleted: chance.pick([0.02, 0.06]),
-    changed: 0.1,
+    changed: 0.2,
     justCreated: 0.1,
     remembered: chance.pick([3, 8])
   }),
   nodes: chance.between(2, 4),
+  quarantine_s: 4,
+  staleRedirects_s: chance.pick([0, 1.2, 2.8]),
   faults: {
     ...options.faults,
-    cutDatabase: { perMinute: chance.pick([2, 8]), least_ms: 500, most_ms: chance.pick([3_000, 12_000]) },
+    cutDatabase: { perMinute: chance.pick([4, 12]), least_ms: 1_500, most_ms: chance.pick([4_000, 12_000]) },
     pause: { perMinute: 4, least_ms: 100, most_ms: 4_000 }
   }
 })
@@ -528,6 +530,19 @@ const carried: Aim = (options, chance) => ({
   }
 })
 
+/** Visits are counted in several databases, between which their links move; writes are refused, or their answers lost. */
+const movedVisits: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.2, deleted: 0.02, bursts: 0.1, remembered: 40 }),
+  databases: chance.between(2, 3),
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: 0.1, lost: 0.1, ignored: chance.pick([0, 0.05]) },
+    slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 1_500 },
+    cutDatabase: { perMinute: chance.pick([0, 4]), least_ms: 200, most_ms: 2_000 },
+    preemption: options.faults.preemption
+  }
+})
+
 const noAim: Aim = (options) => options
 
 const aims = [
@@ -595,6 +610,7 @@ const lateNews: Aim = (options, chance) => ({
     ...noFaults,
     databaseCalls: { refused: 0, lost: 0.02, ignored: 0 },
     slowCalls: { probability: 0.4, most_ms: 3_000 },
+    messages: { dropped: 0.01, repeated: chance.pick([0, 0.2]), delayed: 0.2, delay_ms: 3_000 },
     move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
     preemption: options.faults.preemption
   }
@@ -620,8 +636,11 @@ const forgottenPops: Aim = (options, chance) => ({
 
 /** What is seldom even among what seeds aim at, drawn apart from it. */
 const withRarities = (options: SimOptions, chance: Chance): SimOptions =>
-  chance.happens(0.25)
-    ? chance.pick([lateNews, forgottenPops, spent, failedAliases, carried])(options, chance)
+  chance.happens(0.4)
+    ? chance.pick([lateNews, lateNews, forgottenPops, spent, failedAliases, carried, movedVisits])(
+        options,
+        chance
+      )
     : options
 
 /** The database is there, and something is wrong with it. */
