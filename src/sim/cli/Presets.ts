@@ -543,6 +543,27 @@ const movedVisits: Aim = (options, chance) => ({
   }
 })
 
+/** Many ask at once, of several databases that are slow, so that what nodes have in common is used up. */
+const crowded: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    clients: 20,
+    think_ms: 4_000,
+    created: chance.pick([0.2, 0.6]),
+    withAccount: 0,
+    bursts: 0.5,
+    remembered: 400
+  }),
+  databases: chance.between(2, 4),
+  redirectCacheMax: 4,
+  ownerCacheMax: 2,
+  faults: {
+    ...noFaults,
+    slowCalls: { probability: chance.pick([0.1, 0.4]), most_ms: chance.pick([300, 1_500]) },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
 const noAim: Aim = (options) => options
 
 const aims = [
@@ -637,7 +658,7 @@ const forgottenPops: Aim = (options, chance) => ({
 /** What is seldom even among what seeds aim at, drawn apart from it. */
 const withRarities = (options: SimOptions, chance: Chance): SimOptions =>
   chance.happens(0.4)
-    ? chance.pick([lateNews, lateNews, forgottenPops, spent, failedAliases, carried, movedVisits])(
+    ? chance.pick([lateNews, lateNews, forgottenPops, spent, failedAliases, carried, movedVisits, crowded])(
         options,
         chance
       )
