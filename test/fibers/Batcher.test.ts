@@ -17,7 +17,7 @@ const controlled = (
   limits: Partial<
     Pick<
       Batcher.BatcherOptions<number, string, string>,
-      "batchMax" | "queueMax" | "inFlightMax" | "quietTurns" | "sizeOf"
+      "batchMax" | "queueMax" | "inFlightMax" | "permits" | "quietTurns" | "sizeOf"
     >
   > = {}
 ) =>
@@ -94,6 +94,33 @@ describe("a batcher", () => {
       expect(exits).toEqual([Exit.succeed(answerOf(1)), Exit.fail("no")])
       expect(yield* Effect.flip(Fiber.join(fibers[0]!))).toBe("no")
     })
+  )
+
+  it.scoped(
+    "asks for as many batches at once as before when one that waited for a permit has found nothing left",
+    () =>
+      Effect.gen(function* () {
+        const entering: Array<() => void> = []
+        const permits = {
+          enter: (begin: (leave: () => void) => void) => entering.push(() => begin(() => {}))
+        }
+        const { batcher, batches, sent } = yield* controlled({ inFlightMax: 2, permits })
+        const enterAll = Effect.suspend(() => {
+          entering.splice(0).forEach((enter) => enter())
+          return others
+        })
+        for (let round = 0; round < 3; round++) {
+          yield* submitAll(batcher, [round])
+          yield* submitAll(batcher, [10 + round])
+          // The first takes both.
+          expect(entering).toHaveLength(2)
+          yield* enterAll
+          expect(batches().at(-1)).toEqual([round, 10 + round])
+          yield* answer(sent.at(-1)!)
+          yield* enterAll
+        }
+        expect(sent).toHaveLength(3)
+      })
   )
 
   it.scoped("interrupts who waits, or asks without an effect, when its scope closes", () =>

@@ -259,6 +259,28 @@ withService(
   }
 )
 
+it("the domain of a host is told by the newest list, also of the host that was named last", () => {
+  const known = new KnownDomains()
+  const number = () =>
+    known.numberOf({ headers: { host: "one.example" } } as never, { isByProxy: () => false })
+  const isServed = (version: number, verifiedAt: number | null) =>
+    known.set({
+      version,
+      lastNumber: 2,
+      longAliasesIn: [],
+      domains: [domainOf(1, "one.example", { verifiedAt }), domainOf(2, "two.example")]
+    })
+  const numbers = [1, null, 1].map((verifiedAt, index) => {
+    isServed(index + 1, verifiedAt)
+    return [number(), number()]
+  })
+  expect(numbers).toEqual([
+    [1, 1],
+    [0, 0],
+    [1, 1]
+  ])
+})
+
 it("a target of a domain is none while links may not lead there", () => {
   const known = new KnownDomains()
   const targets = { ...noTargets, home: `${url}home`, unknown: `${url}unknown` }
