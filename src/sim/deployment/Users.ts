@@ -51,7 +51,7 @@ export class Users {
 
   /** Adds them to the database. Only from within the world. */
   start(until_us: number) {
-    const { accounts, webhooks } = this.#database.users
+    const { accounts, webhooks } = this.#database.users.stores
     for (const id of this.names) {
       const user = newUser({ id, email: `${id}@example.com` }, this.#world.now_ms)
       const webhook = {
@@ -103,7 +103,7 @@ export class Users {
       createdAt: this.#world.now_ms,
       expiresAt: null
     }
-    this.#done(this.#database.users.accounts.addKey(key, 100))
+    this.#done(this.#database.users.stores.accounts.addKey(key, 100))
     this.keys.push({ id, secret, user, added_us: this.#world.now_us, revoked_us: Number.POSITIVE_INFINITY })
   }
 
@@ -113,7 +113,7 @@ export class Users {
     const last = this.keys.findLast((key) => key.user === user)!
     this.#world.after(wait_us, null, () => this.whenRevoked(last.secret))
     this.#world.after(wait_us + announced_us, null, () => {
-      this.#done(this.#database.users.accounts.removeKey(last.id, null))
+      this.#done(this.#database.users.stores.accounts.removeKey(last.id, null))
       last.revoked_us = this.#world.now_us
       this.#world.tell("users", "revoked", last.id)
       this.#addKey(user)

@@ -12,6 +12,7 @@ import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { CommitLog } from "./database/CommitLog.ts"
+import { linkRow } from "./database/RowNames.ts"
 import * as DatabaseMarkMemory from "./DatabaseMarkMemory.ts"
 import * as BucketHome from "./homes/BucketHome.ts"
 import * as BucketPlacementMemory from "./homes/BucketPlacementMemory.ts"
@@ -212,6 +213,3 @@ export class DatabaseCopy {
     })
   }
 }
-
-/** The rows of links, by their names. */
-export const linkRow = (key: string) => `links ${key}`

@@ -42,6 +42,14 @@ export const emptyTables = (): Tables => ({
   }
 })
 
+/** The keys that can be taken, of whatever kind. */
+export const freeKeys = ({ ahead, stock }: Pick<Tables, "ahead" | "stock">): ReadonlySet<string> => {
+  const unused = Object.values(ahead).map(({ unused }) => unused)
+  return unused.some(({ size }) => size > 0)
+    ? new Set([stock, ...unused].flatMap((keys) => [...keys]))
+    : new Set(stock)
+}
+
 /** Says which keys are taken first, as far as they are there. */
 type Picked = () => ReadonlyArray<string>
 

@@ -1,59 +1,41 @@
-import { plainKeyOf } from "../../keys/QualifiedKey.ts"
-import { Clock, Context, Effect, Exit, Record as Records, Scope } from "effect"
+import { Context, Effect, Exit, Scope } from "effect"
 import type { Link } from "../../model/Link.ts"
-import { AccountStore } from "../../storage/accounts/AccountStore.ts"
-import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
-import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
-import { leaseMax_ms, WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
-import * as AccountStoreMemory from "./AccountStoreMemory.ts"
-import * as QuotaStoreMemory from "./QuotaStoreMemory.ts"
-import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
-import { count, toStrings } from "../../keys/PackedKeys.ts"
-import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
-import { DeploymentStore } from "../../storage/nodes/DeploymentStore.ts"
-import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
 import type { DomainStore } from "../../storage/domains/DomainStore.ts"
-import * as DomainStoreMemory from "./DomainStoreMemory.ts"
-import { type GuardedLink, GuardedCreates } from "../../storage/links/GuardedCreates.ts"
-import { KeyRangeStore, type Watermark } from "../../storage/keys/KeyRangeStore.ts"
-import {
-  type BatchId,
-  type BatchRecord,
-  KeyStock,
-  type PoolClaim,
-  type StockKind
-} from "../../storage/keys/KeyStock.ts"
-import * as KeyStockMemory from "./KeyStockMemory.ts"
-import { LinkLifetime, type Recycling } from "../../storage/links/LinkLifetime.ts"
-import { LinkTenure, refused } from "../../storage/links/buckets/LinkTenure.ts"
-import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
+import type { Watermark } from "../../storage/keys/KeyRangeStore.ts"
+import type { BatchRecord, StockKind } from "../../storage/keys/KeyStock.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
-import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
-import type { Fenced, StorageError } from "../../storage/StorageError.ts"
-import { isLinkSubject } from "../../model/Visit.ts"
-import { type VisitBatch, VisitStore } from "../../storage/visits/VisitStore.ts"
-import * as VisitStoreMemory from "./VisitStoreMemory.ts"
-import type { Take } from "../../storage/visits/VisitTakes.ts"
+import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
+import { VisitStore } from "../../storage/visits/VisitStore.ts"
+import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
 import type { Journal } from "../Journal.ts"
 import { type Mutation, sound } from "../mutants/Mutation.ts"
+import type { Chance } from "../world/Chance.ts"
+import { ms_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
-import { type Away, type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
 import { type Changed, CommitLog } from "./database/CommitLog.ts"
-import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
 import { DatabaseClock } from "./database/DatabaseClock.ts"
 import { type Ailment, DatabaseServer } from "./database/DatabaseServer.ts"
 import { SessionFigures } from "./database/SessionFigures.ts"
-import * as BucketHome from "./homes/BucketHome.ts"
-import { AskedEpoch } from "./homes/Statements.ts"
-import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } from "./DatabaseCopy.ts"
-import type { Chance } from "../world/Chance.ts"
-import { ms_us } from "../world/Time.ts"
-import { type Plan, query, statement, transaction, Transactions } from "./database/Transactions.ts"
-import { Comparison, type Differs } from "./sql/Comparison.ts"
-import * as ComparedUsers from "./sql/ComparedUsers.ts"
+import { type Plan, Transactions } from "./database/Transactions.ts"
+import { cloned, DatabaseCopy, emptyTables, identity, type Tables } from "./DatabaseCopy.ts"
+import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
+import * as DomainStoreMemory from "./DomainStoreMemory.ts"
+import * as KeyStockMemory from "./KeyStockMemory.ts"
+import { type Away, type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
+import { type Call, onTenure } from "./ports/Call.ts"
+import * as DomainPort from "./ports/DomainPort.ts"
+import * as KeyPorts from "./ports/KeyPorts.ts"
+import * as LinkPorts from "./ports/LinkPorts.ts"
+import * as NodePorts from "./ports/NodePorts.ts"
+import * as UserPorts from "./ports/UserPorts.ts"
+import * as VisitPort from "./ports/VisitPort.ts"
+import type { Differs } from "./sql/Comparison.ts"
 import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
+import { UserTables } from "./UserTables.ts"
 
 const nothing = () => {}
 
@@ -62,19 +44,6 @@ const machineOf = (number: number) => (number === 0 ? "database" : `database-${n
 
 /** How long a statement may take to be answered, as `PostgresClient` has it. */
 const answerMax_ms = 4_000
-
-/** The key of a link whose visits a subject is of. */
-const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
-
-const nameOf = ({ epoch, sequence }: Omit<BatchId, "shard">) => `${epoch}/${sequence}`
-
-/** The keys that can be taken from the stock, of whatever kind. */
-const freeKeys = ({ stocked: { ahead, stock } }: Pick<Tables, "stocked">): ReadonlySet<string> => {
-  const unused = Object.values(ahead).map(({ unused }) => unused)
-  return unused.some(({ size }) => size > 0)
-    ? new Set([stock, ...unused].flatMap((keys) => [...keys]))
-    : new Set(stock)
-}
 
 /** How a database is. */
 export interface DatabaseOptions {
@@ -110,50 +79,12 @@ export interface OneOfSeveral {
   readonly isUnfenced: boolean
 }
 
-/** Visits of keys that a process had counted. */
-type Uncounted = readonly [by: string, visits: ReadonlyArray<readonly [key: string, visits: number]>]
-
 /** A primary that has been left behind, and the visits that its last commit has counted in vain. */
 interface Former {
   readonly server: DatabaseServer
   readonly copy: DatabaseCopy
-  readonly visits: Array<Uncounted>
+  readonly visits: Array<VisitPort.Uncounted>
 }
-
-/** Has a process carry out an operation, by these statements. */
-type Call = <A, E>(
-  operation: string,
-  plan: Plan,
-  apply: (copy: DatabaseCopy) => Effect.Effect<A, E>
-) => Effect.Effect<A, E | StorageError>
-
-/** Operations whose statements ask by themselves whether the caller's epoch is in force. */
-const asksEpoch: ReadonlySet<string> = new Set([
-  "LinkStore.insertMany",
-  "LinkStore.findMany",
-  "LinkStore.takenAmong",
-  "LinkStore.list"
-])
-
-/** Tells a journal of a process's writing of visits. `writer`: which one, where a process has several. */
-export const noteWrites =
-  (
-    journal: Journal,
-    by: string,
-    write: (typeof VisitStore.Service)["write"],
-    writerOf: (batch: VisitBatch) => { readonly writer?: string } = () => ({})
-  ): (typeof VisitStore.Service)["write"] =>
-  (batch) =>
-    Effect.suspend(() => {
-      journal.add({ tag: "counting", by, sequence: batch.sequence, ...writerOf(batch) })
-      return Effect.tap(write(batch), () => journal.add({ tag: "heard counted", by, ...writerOf(batch) }))
-    })
-
-/** The rows of other tables than that of links, by their names. */
-const guardRow = (name: string) => `create_guards ${name}`
-const shardRow = (shard: number) => `pool_shards ${shard}`
-const rangeRow = ({ length, range }: Omit<Watermark, "next">) => `key_ranges ${length}/${range}`
-const batchRow = (batch: BatchId) => `pool_batches ${KeyStockMemory.idOf(batch)}`
 
 /**
  * The database: the tables of the ports' backends in memory, outside of every process. What a transaction does happens at its commit, at one moment; until then it
@@ -171,7 +102,7 @@ export class VirtualDatabase {
   readonly #lag_us: number
   readonly #primary: DatabaseCopy
   /** What was counted of visits, and has just been forgotten: of which process, the visits of keys. */
-  readonly #uncounted: Array<Uncounted> = []
+  readonly #uncounted: Array<VisitPort.Uncounted> = []
   readonly #stockKind: Exclude<StockKind, "file"> | undefined
   readonly #bounds: Partial<SessionBounds> | undefined
   readonly figures: SessionFigures
@@ -181,17 +112,12 @@ export class VirtualDatabase {
   readonly #astray = new Set<string>()
   /** The primary that has been left behind last, as long as it lives on. */
   #former: Former | undefined
-  /** Of users, quotas and webhooks, at one moment. No failover forgets anything of them. */
-  readonly users: SqlStores.UserStores
-  /** Its queue of webhooks in memory. */
-  readonly #queue: typeof WebhookStore.Service
-  /** Further domains, likewise. */
+  readonly users: UserTables
+  /** Further domains. No failover forgets anything of them. */
   readonly domains = Effect.runSync(DomainStoreMemory.make)
   /** The outbox of each process, by its id. */
   readonly #outboxes = new Map<string, typeof LinkStore.Service>()
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
-  /** Of its users' stores with those of production. */
-  readonly #comparison: Comparison | undefined
   /** Of what it is compared with. */
   readonly #scope = Effect.runSync(Scope.make())
 
@@ -243,13 +169,10 @@ export class VirtualDatabase {
       isCompared && homes === undefined && database === undefined
         ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock, statement), this.#scope))
         : undefined
-    const accounts = Effect.runSync(AccountStoreMemory.make)
-    this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
-    const users = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks: this.#queue }
     const differs: Differs = (operation, inMemory, bySql) =>
       journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
-    this.#comparison = sql && new Comparison(differs)
-    this.users = sql === undefined ? users : ComparedUsers.make(users, sql.users, this.#comparison!)
+    const compared = sql && { sql, differs }
+    this.users = new UserTables(compared)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
       log: this.#log,
@@ -259,7 +182,7 @@ export class VirtualDatabase {
       keyStock,
       broken: database,
       isOneOfSeveral: homes !== undefined,
-      compared: sql && { sql, differs }
+      compared
     })
   }
 
@@ -267,13 +190,13 @@ export class VirtualDatabase {
   get compared(): Compared | undefined {
     const { comparison: links } = this.#primary
     if (links === undefined) return undefined
-    return { answers: links.answers + this.#comparison!.answers, isWhole: links.isOn }
+    return { answers: links.answers + this.users.answers, isWhole: links.isOn }
   }
 
   /** Gives up what it is compared with: when the world runs no more. */
   close() {
     this.#primary.comparison?.part()
-    this.#comparison?.part()
+    this.users.part()
     Effect.runSync(Scope.close(this.#scope, Exit.void))
   }
 
@@ -364,7 +287,7 @@ export class VirtualDatabase {
     })
     server.isAlone = this.#lag_us === 0
     const log = new CommitLog(Number.POSITIVE_INFINITY)
-    const visits: Array<Uncounted> = []
+    const visits: Array<VisitPort.Uncounted> = []
     const copy = new DatabaseCopy({
       tables: cloned(this.#primary.tables, log),
       log,
@@ -384,7 +307,7 @@ export class VirtualDatabase {
   }
 
   /** Has the journal told of what is written to a primary that has been left behind. */
-  #inVain(visits: Array<Uncounted>): Pick<Journal, "add"> {
+  #inVain(visits: Array<VisitPort.Uncounted>): Pick<Journal, "add"> {
     const journal = this.#journal
     return {
       add: (entry) => {
@@ -409,7 +332,7 @@ export class VirtualDatabase {
     return value
   }
 
-  #tellForgotten(commits: number, changed: Changed, visits: Array<Uncounted>) {
+  #tellForgotten(commits: number, changed: Changed, visits: Array<VisitPort.Uncounted>) {
     if (changed.size === 0) return
     this.#journal.add({
       tag: "database forgot",
@@ -437,35 +360,35 @@ export class VirtualDatabase {
   }
 
   /** The stores, as a process reaches them. */
-  stores(
-    process: VirtualProcess
-  ): Context.Context<
-    | LinkStore
-    | GuardedCreates
-    | LinkLifetime
-    | KeyRangeStore
-    | KeyStock
-    | VisitStore
-    | DeploymentStore
-    | DatabaseMark
-  > {
+  stores(process: VirtualProcess) {
     const call = this.#callOf(process)
-    return Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
-      Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
-      Context.add(LinkLifetime, this.#linkLifetime(call, process.id)),
-      Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
-      Context.add(KeyStock, this.#keyStock(call, process.id)),
-      Context.add(VisitStore, this.#visitStore(call, process.id)),
-      Context.add(DatabaseMark, this.#databaseMark(call, process.id)),
-      Context.add(DeploymentStore, {
-        decide: (name, value) =>
-          call(
-            "DeploymentStore.decide",
-            statement(() => [`deployment ${name}`]),
-            () => this.#deployment.decide(name, value)
-          )
-      })
+    const { id } = process
+    const visits = VisitPort.make(call, id, {
+      journal: this.#journal,
+      isOneOfSeveral: this.#homes !== undefined,
+      forgot: (visits) => this.#uncounted.push(visits)
+    })
+    return Context.mergeAll(
+      LinkPorts.make(call, id, {
+        primary: this.#primary,
+        now_ms: () => this.clock.now_ms,
+        outbox: () => this.#outboxes.get(id)
+      }),
+      KeyPorts.make(call, id),
+      NodePorts.make(call, id, { tables: this.tables, deployment: this.#deployment }),
+      Context.make(VisitStore, visits)
     )
+  }
+
+  /** The stores of users, quotas and webhooks, as a process reaches them. */
+  userStores(process: VirtualProcess, mutation: Pick<Mutation, "quotas" | "webhooks">) {
+    const surroundings = { journal: this.#journal, users: this.users.stores }
+    return UserPorts.make(this.#callOf(process), process, surroundings, mutation)
+  }
+
+  /** The further domains, as a process reads them. */
+  domainStore(process: VirtualProcess): typeof DomainStore.Service {
+    return DomainPort.make(this.#callOf(process), this.domains)
   }
 
   #callOf(process: VirtualProcess): Call {
@@ -475,35 +398,7 @@ export class VirtualDatabase {
           Effect.runSyncExit(Effect.withClock(apply(copy), this.clock.service))
         )
       )
-    return this.#homes === undefined ? run : this.#onTenure(run)
-  }
-
-  /**
-   * The same for a caller that knows an epoch of this database: an operation by an old one is refused when it comes to its end. PostgreSQL has those end that had begun before the epoch was raised,
-   * and who raises it waits for them.
-   */
-  #onTenure(run: Call): Call {
-    const isUnfenced = this.#homes?.isUnfenced === true
-    return <A, E>(operation: string, plan: Plan, apply: (copy: DatabaseCopy) => Effect.Effect<A, E>) =>
-      Effect.flatMap(Effect.zip(LinkTenure, AskedEpoch), ([tenure, asked]) => {
-        const epoch = asked?.epoch ?? (asksEpoch.has(operation) ? tenure?.epoch : undefined)
-        const { isTransaction, steps } = plan
-        const whole =
-          asked?.epoch === undefined || isTransaction
-            ? plan
-            : { isTransaction: true, steps: [{ writes: false }, ...steps] }
-        return run<A, E | StorageError>(operation, whole, (copy) => {
-          const { home } = copy.tables
-          if (epoch !== undefined && home.epoch > epoch && !isUnfenced) return refused(operation)
-          home.tenure = tenure
-          return Effect.ensuring(
-            apply(copy),
-            Effect.sync(() => {
-              home.tenure = undefined
-            })
-          )
-        })
-      })
+    return this.#homes === undefined ? run : onTenure(run, this.#homes.isUnfenced)
   }
 
   /** Has a process do something else at this database, at one moment. */
@@ -521,123 +416,6 @@ export class VirtualDatabase {
     return this.#primary.tables
   }
 
-  /** Statements about links, of which one can have each key once; `by`: the process whose outbox is written in the same transaction. */
-  #planOfKeys(
-    by: string | undefined,
-    questions: ReadonlyArray<{ readonly key: string }>,
-    onlyPresent = false
-  ): Plan {
-    const locks = () => (onlyPresent ? this.#present(questions) : questions).map(({ key }) => linkRow(key))
-    const isTwice = questions.length > 1 && new Set(questions.map(({ key }) => key)).size < questions.length
-    const isOutbox = by !== undefined && this.#outboxes.has(by)
-    return isTwice || isOutbox ? transaction(locks, undefined) : statement(locks)
-  }
-
-  /** The questions about keys that have a row. */
-  #present<A extends { readonly key: string }>(questions: ReadonlyArray<A>): ReadonlyArray<A> {
-    return questions.filter(({ key }) => this.#rows.has(key))
-  }
-
-  /** The rows of guards that are there. */
-  #guardRows(guards: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<string> {
-    return guards
-      .filter(({ name }) => this.#primary.tables.guards.has(name))
-      .map(({ name }) => guardRow(name))
-  }
-
-  #recyclable({ count, quarantine_ms }: Recycling): ReadonlyArray<string> {
-    const { isLocked, tables: all } = this.#primary
-    const tables = { ended: all.ended, isLocked }
-    return LinkLifetimeMemory.recyclable(tables, this.clock.now_ms - quarantine_ms, count)
-  }
-
-  /** Takes the events that wait for webhooks, by their ids: when the world runs no more. */
-  get undelivered(): ReadonlyArray<string> {
-    const now_ms = this.clock.now_ms + 24 * 3_600_000
-    const later = {
-      ...Clock.make(),
-      unsafeCurrentTimeMillis: () => now_ms,
-      currentTimeMillis: Effect.succeed(now_ms)
-    }
-    const claim = this.#queue.claim({
-      max: 100_000,
-      roomFor: () => 100_000,
-      busy: { webhooks: [], owners: [], hosts: [] },
-      join: { events: 1, bytes: 0 },
-      gatherFor_ms: 0,
-      lease_ms: leaseMax_ms
-    })
-    const some = () => Effect.runSync(Effect.withClock(claim, later))
-    const all: Array<string> = []
-    for (let found = some(); found.length > 0; found = some())
-      all.push(...found.flatMap(WebhookStoreMemory.eventsOf))
-    return all
-  }
-
-  /** The stores of users, quotas and webhooks, as a process reaches them. */
-  userStores(
-    process: VirtualProcess,
-    mutation: Pick<Mutation, "quotas" | "webhooks"> = sound
-  ): Context.Context<AccountStore | QuotaStore | WebhookStore> {
-    const call = this.#callOf(process)
-    const by = process.id
-    const { accounts, quotas: limits, webhooks } = this.users
-    const ask = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError>) =>
-      call(operation, plan, () => self)
-    const notSimulated = Effect.dieMessage("accounts are only asked for API keys")
-    const quotas: typeof QuotaStore.Service = {
-      leaseMany: (asks) =>
-        ask(
-          "QuotaStore.leaseMany",
-          transaction(() => asks.map(({ id }) => `quotas ${id}`), undefined),
-          Effect.tap(limits.leaseMany(asks), (leases) =>
-            leases.forEach(({ granted, nextIn_ms }, index) => {
-              const { demand, id: quota, limit } = asks[index]!
-              this.#journal.add({ tag: "granted", by, quota, limit, demand, granted, nextIn_ms })
-            })
-          )
-        ),
-      sweep: (max) => ask("QuotaStore.sweep", statement(), limits.sweep(max))
-    }
-    const queue: typeof WebhookStore.Service = {
-      ...webhooks,
-      look: (known) => ask("WebhookStore.look", query, webhooks.look(known)),
-      offer: (messages) => ask("WebhookStore.offer", statement(), webhooks.offer(messages)),
-      claim: (claim) => ask("WebhookStore.claim", transaction(undefined, undefined), webhooks.claim(claim)),
-      delivered: (delivery) =>
-        ask("WebhookStore.delivered", transaction(undefined, undefined), webhooks.delivered(delivery)),
-      failed: (delivery, failure) =>
-        ask("WebhookStore.failed", transaction(undefined, undefined), webhooks.failed(delivery, failure)),
-      release: (delivery, in_ms) =>
-        ask("WebhookStore.release", statement(), webhooks.release(delivery, in_ms)),
-      lapse: (adminKeyId) => ask("WebhookStore.lapse", statement(), webhooks.lapse(adminKeyId)),
-      sweep: ask("WebhookStore.sweep", statement(), webhooks.sweep)
-    }
-    return Context.make(AccountStore, {
-      ...Records.map(accounts, () => () => notSimulated),
-      keyBySecret: (hash) => ask("AccountStore.keyBySecret", query, accounts.keyBySecret(hash))
-    } as typeof AccountStore.Service).pipe(
-      Context.add(QuotaStore, mutation.quotas?.(quotas, process) ?? quotas),
-      Context.add(WebhookStore, mutation.webhooks?.(queue, process) ?? queue)
-    )
-  }
-
-  /** The further domains, as a process reads them; they do not change, but for where aliases can have several segments. */
-  domainStore(process: VirtualProcess): typeof DomainStore.Service {
-    const call = this.#callOf(process)
-    const { domains } = this
-    return {
-      ...domains,
-      read: (known) => call("DomainStore.read", query, () => domains.read(known)),
-      addLongAliases: (number) =>
-        call(
-          "DomainStore.addLongAliases",
-          statement(() => ["domains"]),
-          () => domains.addLongAliases(number)
-        )
-    }
-  }
-
   /** Has what a process changes queue events for webhooks in the same transaction; in a further database they wait to be carried. */
   tellWebhooks(
     { id }: VirtualProcess,
@@ -649,7 +427,7 @@ export class VirtualDatabase {
         for (const message of messages) if (!outbox.has(message.id)) outbox.set(message.id, message)
         return 0
       })
-    const queue = this.#homes?.control === undefined ? this.users.webhooks.offer : keep
+    const queue = this.#homes?.control === undefined ? this.users.stores.webhooks.offer : keep
     const offer: OutboxParts["webhooks"]["offer"] = (messages) =>
       Effect.tap(queue(messages), () => {
         if (messages.length > 0)
@@ -678,7 +456,7 @@ export class VirtualDatabase {
 
   /** The keys that can be taken from the stock, of whatever kind. */
   get stockedKeys(): ReadonlySet<string> {
-    return freeKeys(this.#primary.tables)
+    return KeyStockMemory.freeKeys(this.#stocked)
   }
 
   /** Rows that the kinds of stock have, of used keys included, in the table of each. */
@@ -708,391 +486,8 @@ export class VirtualDatabase {
     return Effect.runSync(Effect.orDie(this.#primary.ranges.watermarks))
   }
 
-  #linkStore(call: Call, by: string): typeof LinkStore.Service {
-    return {
-      insertMany: (links) =>
-        call("LinkStore.insertMany", this.#planOfKeys(by, links), (copy) => this.#insert(copy, by, links)),
-      findMany: (keys) => call("LinkStore.findMany", query, ({ links }) => links.findMany(keys)),
-      deleteMany: (deletions) =>
-        call("LinkStore.deleteMany", this.#planOfKeys(by, deletions, true), (copy) =>
-          this.#delete(copy, by, deletions)
-        ),
-      updateMany: (updates) =>
-        call("LinkStore.updateMany", this.#planOfKeys(undefined, updates, true), (copy) =>
-          this.#update(copy, by, updates)
-        ),
-      list: (wanted) => call("LinkStore.list", query, ({ links }) => links.list(wanted)),
-      rankMany: (ranks) => call("LinkStore.rankMany", statement(), ({ links }) => links.rankMany(ranks)),
-      crawlable: (wanted) => call("LinkStore.crawlable", query, ({ links }) => links.crawlable(wanted)),
-      takeVisits: (takes) =>
-        call(
-          "LinkStore.takeVisits",
-          transaction(() => this.#present(takes).map(({ key }) => linkRow(key)), undefined),
-          (copy) => this.#takeVisits(copy, takes)
-        ),
-      takenAmong: (keys) => call("LinkStore.takenAmong", query, ({ links }) => links.takenAmong(keys))
-    }
-  }
-
-  #guardedCreates(call: Call, by: string): typeof GuardedCreates.Service {
-    return {
-      beginMany: (batch) =>
-        call(
-          "GuardedCreates.beginMany",
-          statement(() => batch.map(({ name }) => guardRow(name))),
-          ({ guarded }) => guarded.beginMany(batch)
-        ),
-      bindMany: (batch) =>
-        call(
-          "GuardedCreates.bindMany",
-          transaction(
-            () => this.#guardRows(batch.flatMap(({ guards }) => guards)),
-            () => batch.map(({ link }) => linkRow(link.key)),
-            undefined
-          ),
-          (copy) => this.#bindGuarded(copy, by, batch)
-        ),
-      settleMany: (batch) =>
-        call(
-          "GuardedCreates.settleMany",
-          transaction(() => this.#guardRows(batch), undefined),
-          ({ guarded }) => guarded.settleMany(batch)
-        ),
-      abandonMany: (batch) =>
-        call(
-          "GuardedCreates.abandonMany",
-          transaction(() => this.#guardRows(batch), undefined),
-          ({ guarded }) => guarded.abandonMany(batch)
-        ),
-      findByUrl: (owner, url, now) =>
-        call("GuardedCreates.findByUrl", query, ({ guarded }) => guarded.findByUrl(owner, url, now)),
-      drop: (keep_ms, count) =>
-        call("GuardedCreates.drop", statement(), ({ guarded }) => guarded.drop(keep_ms, count))
-    }
-  }
-
-  #linkLifetime(call: Call, by: string): typeof LinkLifetime.Service {
-    const ended =
-      ({ announce, journal }: DatabaseCopy) =>
-      (keys: ReadonlyArray<string>) => {
-        keys.forEach((key) => journal.add({ tag: "expired", by, key }))
-        announce(new Set(keys))
-      }
-    return {
-      expire: (keys) =>
-        call("LinkLifetime.expire", statement(), (copy) =>
-          Effect.tap(copy.lifetime.expire(keys), ended(copy))
-        ),
-      expireSome: (count) =>
-        call("LinkLifetime.expireSome", statement(), (copy) =>
-          Effect.tap(copy.lifetime.expireSome(count), ended(copy))
-        ),
-      recycle: (options) =>
-        call(
-          "LinkLifetime.recycle",
-          transaction(
-            () => this.#recyclable(options).map(linkRow),
-            () => this.openBatches.map(batchRow),
-            undefined
-          ),
-          ({ announce, journal, lifetime, tables }) =>
-            Effect.tap(lifetime.recycle(options), (freed) => {
-              for (const { key } of freed)
-                journal.add({ tag: "freed", by, key, custom: !tables.stocked.stock.has(plainKeyOf(key)) })
-              const keys = freed.map(({ key }) => key)
-              BucketHome.noteFreed(tables.home, keys)
-              announce(new Set(keys))
-            })
-        ),
-      toForget: (count) => call("LinkLifetime.toForget", query, ({ lifetime }) => lifetime.toForget(count)),
-      forgotten: (subjects) =>
-        call("LinkLifetime.forgotten", statement(), ({ lifetime }) => lifetime.forgotten(subjects))
-    }
-  }
-
-  #bindGuarded({ guarded, journal, tables }: DatabaseCopy, by: string, batch: ReadonlyArray<GuardedLink>) {
-    const free = new Set(batch.map(({ link }) => link.key).filter((key) => !tables.rows.has(key)))
-    return Effect.tap(guarded.bindMany(batch), (outcomes) =>
-      batch.forEach(({ link }, index) => {
-        if (outcomes[index] === "taken") journal.add({ tag: "conflicted", by, link })
-        else if (outcomes[index] === "bound" && free.delete(link.key)) journal.add({ tag: "bound", by, link })
-      })
-    )
-  }
-
-  #insert({ journal, links: store, tables }: DatabaseCopy, by: string, links: ReadonlyArray<Link>) {
-    const free = new Set<string>()
-    for (const { key } of links) if (!tables.rows.has(key)) free.add(key)
-    return Effect.tap((this.#outboxes.get(by) ?? store).insertMany(links), (answers) =>
-      links.forEach((link, index) => {
-        if (answers[index] === false) journal.add({ tag: "conflicted", by, link })
-        // The others are repeats.
-        else if (free.delete(link.key)) journal.add({ tag: "bound", by, link })
-      })
-    )
-  }
-
-  #delete(
-    { announce, journal, links, tables }: DatabaseCopy,
-    by: string,
-    deletions: ReadonlyArray<Deletion>
-  ) {
-    const live = new Set<string>()
-    for (const { key } of deletions) if (tables.rows.get(key)?.deletedAt === null) live.add(key)
-    return Effect.tap((this.#outboxes.get(by) ?? links).deleteMany(deletions), (answers) => {
-      // A repeat writes its tombstone once more, and so announces it too.
-      const written = new Set(deletions.filter((_, index) => answers[index]).map(({ key }) => key))
-      for (const key of written) if (live.has(key)) journal.add({ tag: "deleted", by, key })
-      announce(written)
-    })
-  }
-
-  #update({ announce, journal, links, tables }: DatabaseCopy, by: string, updates: ReadonlyArray<Update>) {
-    const written = new Set<string>()
-    // One after the other: the journal has each, also of two of one link.
-    const rows = Effect.forEach(updates, (update) => {
-      const before = tables.rows.get(update.key)
-      return Effect.map(links.updateMany([update]), ([row]) => {
-        if (tables.rows.get(update.key) === before) return row ?? null
-        const { key } = update
-        written.add(key)
-        journal.add({ tag: "changed", by, link: tables.rows.get(key)! })
-        return row ?? null
-      })
-    })
-    return Effect.tap(rows, () => announce(written))
-  }
-
-  #takeVisits({ announce, links, tables }: DatabaseCopy, takes: ReadonlyArray<Take>) {
-    const before = new Map(takes.map(({ key }) => [key, tables.rows.get(key)]))
-    return Effect.tap(links.takeVisits(takes), () => {
-      const usedUp = [...before].filter(([key, link]) => {
-        const now = tables.rows.get(key)
-        return now !== link && now?.visitsLeft === 0
-      })
-      announce(new Set(usedUp.map(([key]) => key)))
-    })
-  }
-
-  #keyRangeStore(call: Call, by: string): typeof KeyRangeStore.Service {
-    return {
-      advance: (slot, options) =>
-        call(
-          "KeyRangeStore.advance",
-          statement(() => [rangeRow(slot)]),
-          ({ journal, ranges }) =>
-            Effect.tap(ranges.advance(slot, options), ({ count, first }) => {
-              if (count > 0) journal.add({ tag: "advanced", by, slot, first, count })
-            })
-        ),
-      watermarks: call("KeyRangeStore.watermarks", query, ({ ranges }) => ranges.watermarks)
-    }
-  }
-
-  #databaseMark(call: Call, by: string): typeof DatabaseMark.Service {
-    const row = () => ["database_mark"]
-    return {
-      move: (least) =>
-        call("DatabaseMark.move", statement(row), (copy) =>
-          Effect.zipRight(copy.noteMark, copy.mark.move(least))
-        ),
-      look: call("DatabaseMark.look", query, ({ mark }) => mark.look),
-      recover: (witnessed) =>
-        call(
-          "DatabaseMark.recover",
-          transaction(
-            row,
-            () => Array.from(this.#stocked.epochs.keys(), shardRow),
-            () => witnessed.watermarks.map(rangeRow),
-            () => this.openBatches.map(batchRow),
-            undefined
-          ),
-          (copy) => this.#recover(copy, by, witnessed)
-        ),
-      regressions: call("DatabaseMark.regressions", query, ({ mark }) => mark.regressions),
-      identity: call("DatabaseMark.identity", query, ({ mark }) => mark.identity)
-    }
-  }
-
-  #recover(
-    copy: DatabaseCopy,
-    by: string,
-    witnessed: Parameters<(typeof DatabaseMark.Service)["recover"]>[0]
-  ) {
-    const { journal, mark, ranges, tables } = copy
-    const { ahead, batches, stock } = tables.stocked
-    const keys = [
-      ...Array.from(batches.values()).flatMap((batch) => toStrings(batch.keys)),
-      ...[stock, ahead.status.unused, ahead["two-table"].unused].flatMap((keys) => [...keys])
-    ]
-    return copy.noteMark.pipe(
-      Effect.zipRight(mark.recover(witnessed)),
-      Effect.tap((regression) => {
-        if (regression !== undefined) copy.comparison?.part()
-        return Effect.map(ranges.watermarks, (watermarks) => {
-          if (regression === undefined) return
-          journal.add({
-            tag: "recovered",
-            by,
-            keys,
-            watermarks,
-            epochs: Array.from(tables.stocked.epochs)
-          })
-        })
-      })
-    )
-  }
-
-  #keyStock(call: Call, by: string): typeof KeyStock.Service {
-    const recorded =
-      ({ shard, ...batch }: BatchId, { journal, log }: DatabaseCopy) =>
-      (keys: ReadonlyArray<string>) => {
-        const { epoch } = batch
-        for (const key of keys) log.changed("recorded", key, nothing)
-        if (keys.length > 0) journal.add({ tag: "recorded", by, shard, epoch, batch: nameOf(batch), keys })
-      }
-    const inBatch = (batch: BatchId) =>
-      transaction(
-        () => [shardRow(batch.shard)],
-        () => [batchRow(batch)]
-      )
-    /** Tells of a refusal. */
-    const fenced = <A>(
-      operation: string,
-      plan: Plan,
-      apply: (copy: DatabaseCopy) => Effect.Effect<A, StorageError | Fenced>
-    ) =>
-      call(operation, plan, (copy) =>
-        Effect.tapErrorTag(apply(copy), "Fenced", ({ epoch, shard }) =>
-          Effect.sync(() => copy.journal.add({ tag: "fenced", by, shard, epoch }))
-        )
-      )
-    return {
-      claim: (shard, above) =>
-        call(
-          "KeyStock.claim",
-          statement(() => [shardRow(shard)]),
-          ({ journal, stock }) =>
-            Effect.tap(stock.claim(shard, above), ({ epoch }) =>
-              journal.add({ tag: "claimed", by, shard, epoch })
-            )
-        ),
-      add: (keys) =>
-        call("KeyStock.add", statement(), ({ journal, stock }) =>
-          Effect.tap(stock.add(keys), () => {
-            if (count(keys) > 0) journal.add({ tag: "stocked", by, keys: toStrings(keys) })
-          })
-        ),
-      fill: (keys) =>
-        call("KeyStock.fill", statement(), ({ journal, stock, tables }) =>
-          Effect.suspend(() => {
-            const before = freeKeys(tables)
-            return Effect.tap(stock.fill(keys), () => {
-              const now = freeKeys(tables)
-              const fresh = toStrings(keys).filter((key) => now.has(key) && !before.has(key))
-              if (fresh.length > 0) journal.add({ tag: "stocked", by, keys: fresh })
-            })
-          })
-        ),
-      take: (batch, wanted) =>
-        fenced("KeyStock.take", inBatch(batch), (copy) =>
-          Effect.tap(copy.stock.take(batch, wanted), (keys) => recorded(batch, copy)(toStrings(keys)))
-        ),
-      record: (batch, keys) =>
-        fenced("KeyStock.record", inBatch(batch), (copy) =>
-          Effect.tap(copy.stock.record(batch, keys), () => recorded(batch, copy)(toStrings(keys)))
-        ),
-      openBatches: (shard) => call("KeyStock.openBatches", query, ({ stock }) => stock.openBatches(shard)),
-      close: (claim, batches) =>
-        batches.length === 0
-          ? Effect.void
-          : fenced(
-              "KeyStock.close",
-              transaction(
-                () => [shardRow(claim.shard)],
-                () => batches.map((batch) => batchRow({ ...batch, shard: claim.shard }))
-              ),
-              (copy) => this.#close(copy, by, claim, batches)
-            ),
-      size: call("KeyStock.size", query, ({ stock }) => stock.size),
-      adopt: (count) =>
-        call("KeyStock.adopt", transaction(undefined, undefined), ({ stock }) => stock.adopt(count))
-    }
-  }
-
-  #writeVisits({ journal, log, tables, visits }: DatabaseCopy, by: string, batch: VisitBatch) {
-    const { writer } = batch
-    // One can have visits in two hours.
-    const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject))).filter(isLinkSubject)
-    const totals = Effect.map(visits.totals(subjects), (all) =>
-      all.map(({ bots, nonBots }) => bots + nonBots)
-    )
-    return Effect.gen(this, function* () {
-      if (log.isKept) log.changed("visits", by, VisitStoreMemory.remembered(tables.visits, batch))
-      const before = yield* totals
-      yield* visits.write(batch)
-      const after = yield* totals
-      const added = subjects.map(
-        (subject, index) => [keyOf(subject), after[index]! - before[index]!] as const
-      )
-      const counted = added.filter(([, count]) => count > 0)
-      journal.add({
-        tag: "counted",
-        by,
-        visits: counted,
-        ...(this.#homes !== undefined && { writer })
-      })
-      log.changed("visits", by, () => this.#uncounted.push([by, counted]))
-    })
-  }
-
-  #visitStore(call: Call, by: string): typeof VisitStore.Service {
-    const writing = ({ hours, writer }: VisitBatch) =>
-      transaction(
-        () => [`visit_writers ${writer}`],
-        () => hours.map(({ hour, subject }) => `visit_periods ${subject}/${hour}`)
-      )
-    const ask = <A>(
-      operation: string,
-      plan: Plan,
-      apply: (visits: typeof VisitStore.Service, copy: DatabaseCopy) => Effect.Effect<A, StorageError>
-    ) => call(`VisitStore.${operation}`, plan, (copy) => apply(copy.visits, copy))
-    return {
-      write: (batch) => {
-        const write = ask("write", writing(batch), (_, copy) => this.#writeVisits(copy, by, batch))
-        return this.#homes === undefined ? noteWrites(this.#journal, by, () => write)(batch) : write
-      },
-      totals: (subjects) => ask("totals", query, (visits) => visits.totals(subjects)),
-      series: (range, interval) => ask("series", query, (visits) => visits.series(range, interval)),
-      visitors: (range, interval) => ask("visitors", query, (visits) => visits.visitors(range, interval)),
-      top: (range, max) => ask("top", query, (visits) => visits.top(range, max)),
-      rollUp: (until, max) =>
-        ask(
-          "rollUp",
-          transaction(() => ["visit_rolled"], undefined),
-          (visits) => visits.rollUp(until, max)
-        ),
-      // No process of the simulation lists links.
-      rank: () => Effect.succeed(false),
-      drop: (before, max) => ask("drop", statement(), (visits) => visits.drop(before, max)),
-      dropWriters: (before) => ask("dropWriters", statement(), (visits) => visits.dropWriters(before)),
-      forget: (subjects) =>
-        subjects.length === 0 ? Effect.void : ask("forget", statement(), (visits) => visits.forget(subjects))
-    }
-  }
-
-  #close(
-    { journal, stock, tables }: DatabaseCopy,
-    by: string,
-    claim: PoolClaim,
-    batches: ReadonlyArray<Omit<BatchId, "shard">>
-  ) {
-    const { shard } = claim
-    const open = batches.filter((batch) =>
-      tables.stocked.batches.has(KeyStockMemory.idOf({ ...batch, shard }))
-    )
-    return Effect.tap(stock.close(claim, batches), () =>
-      open.forEach((batch) => journal.add({ tag: "closed", by, shard, batch: nameOf(batch) }))
-    )
+  /** Takes the events that wait for webhooks, by their ids: when the world runs no more. */
+  get undelivered(): ReadonlyArray<string> {
+    return this.users.takeEvents(this.clock.now_ms)
   }
 }

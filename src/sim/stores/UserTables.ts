@@ -1,0 +1,60 @@
+import { Clock, Effect } from "effect"
+import { leaseMax_ms } from "../../storage/webhooks/WebhookStore.ts"
+import * as AccountStoreMemory from "./AccountStoreMemory.ts"
+import * as QuotaStoreMemory from "./QuotaStoreMemory.ts"
+import * as ComparedUsers from "./sql/ComparedUsers.ts"
+import { Comparison, type Differs } from "./sql/Comparison.ts"
+import type { BySql, UserStores } from "./sql/SqlStores.ts"
+import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
+
+/** What the database knows of users, quotas and webhooks, in memory. No failover forgets anything of them. */
+export class UserTables {
+  /** As they are asked, at one moment: with those of production, if they are compared. */
+  readonly stores: UserStores
+  /** The queue of webhooks in memory. */
+  readonly #queue: UserStores["webhooks"]
+  readonly #comparison: Comparison | undefined
+
+  /** `compared`: the stores of production, which they are compared with, and who is told of differences. */
+  constructor(compared: { readonly sql: Pick<BySql, "users">; readonly differs: Differs } | undefined) {
+    const accounts = Effect.runSync(AccountStoreMemory.make)
+    this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
+    const inMemory = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks: this.#queue }
+    this.#comparison = compared && new Comparison(compared.differs)
+    this.stores =
+      compared === undefined ? inMemory : ComparedUsers.make(inMemory, compared.sql.users, this.#comparison!)
+  }
+
+  /** Answers that were compared with those of production. */
+  get answers(): number {
+    return this.#comparison?.answers ?? 0
+  }
+
+  /** Compares nothing any more. */
+  part() {
+    this.#comparison?.part()
+  }
+
+  /** Takes the events that wait for webhooks, also those that are tried again within a day, and gives their ids. */
+  takeEvents(now_ms: number): ReadonlyArray<string> {
+    const later_ms = now_ms + 24 * 3_600_000
+    const later = {
+      ...Clock.make(),
+      unsafeCurrentTimeMillis: () => later_ms,
+      currentTimeMillis: Effect.succeed(later_ms)
+    }
+    const claim = this.#queue.claim({
+      max: 100_000,
+      roomFor: () => 100_000,
+      busy: { webhooks: [], owners: [], hosts: [] },
+      join: { events: 1, bytes: 0 },
+      gatherFor_ms: 0,
+      lease_ms: leaseMax_ms
+    })
+    const some = () => Effect.runSync(Effect.withClock(claim, later))
+    const all: Array<string> = []
+    for (let found = some(); found.length > 0; found = some())
+      all.push(...found.flatMap(WebhookStoreMemory.eventsOf))
+    return all
+  }
+}

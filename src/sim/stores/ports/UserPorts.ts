@@ -1,0 +1,81 @@
+import { Context, Effect, Record as Records } from "effect"
+import { AccountStore } from "../../../storage/accounts/AccountStore.ts"
+import { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
+import type { StorageError } from "../../../storage/StorageError.ts"
+import { WebhookStore } from "../../../storage/webhooks/WebhookStore.ts"
+import type { Journal } from "../../Journal.ts"
+import type { Mutation } from "../../mutants/Mutation.ts"
+import type { VirtualProcess } from "../../world/VirtualProcess.ts"
+import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
+import type { UserStores } from "../sql/SqlStores.ts"
+import type { Call } from "./Call.ts"
+
+/** What the ports of users ask and tell the database. */
+export interface Surroundings {
+  readonly journal: Pick<Journal, "add">
+  /** The stores as they are at one moment. */
+  readonly users: UserStores
+}
+
+type Ask = <A>(
+  operation: string,
+  plan: Plan,
+  self: Effect.Effect<A, StorageError>
+) => Effect.Effect<A, StorageError>
+
+const notSimulated = Effect.dieMessage("accounts are only asked for API keys")
+
+const accountStore = (ask: Ask, { accounts }: UserStores) =>
+  ({
+    ...Records.map(accounts, () => () => notSimulated),
+    keyBySecret: (hash) => ask("AccountStore.keyBySecret", query, accounts.keyBySecret(hash))
+  }) as typeof AccountStore.Service
+
+const quotaStore = (
+  ask: Ask,
+  by: string,
+  { journal, users: { quotas } }: Surroundings
+): typeof QuotaStore.Service => ({
+  leaseMany: (asks) =>
+    ask(
+      "QuotaStore.leaseMany",
+      transaction(() => asks.map(({ id }) => `quotas ${id}`), undefined),
+      Effect.tap(quotas.leaseMany(asks), (leases) =>
+        leases.forEach(({ granted, nextIn_ms }, index) => {
+          const { demand, id: quota, limit } = asks[index]!
+          journal.add({ tag: "granted", by, quota, limit, demand, granted, nextIn_ms })
+        })
+      )
+    ),
+  sweep: (max) => ask("QuotaStore.sweep", statement(), quotas.sweep(max))
+})
+
+const webhookStore = (ask: Ask, { webhooks }: UserStores): typeof WebhookStore.Service => ({
+  ...webhooks,
+  look: (known) => ask("WebhookStore.look", query, webhooks.look(known)),
+  offer: (messages) => ask("WebhookStore.offer", statement(), webhooks.offer(messages)),
+  claim: (claim) => ask("WebhookStore.claim", transaction(undefined, undefined), webhooks.claim(claim)),
+  delivered: (delivery) =>
+    ask("WebhookStore.delivered", transaction(undefined, undefined), webhooks.delivered(delivery)),
+  failed: (delivery, failure) =>
+    ask("WebhookStore.failed", transaction(undefined, undefined), webhooks.failed(delivery, failure)),
+  release: (delivery, in_ms) => ask("WebhookStore.release", statement(), webhooks.release(delivery, in_ms)),
+  lapse: (adminKeyId) => ask("WebhookStore.lapse", statement(), webhooks.lapse(adminKeyId)),
+  sweep: ask("WebhookStore.sweep", statement(), webhooks.sweep)
+})
+
+/** The stores of users, quotas and webhooks, as a process reaches them. */
+export const make = (
+  call: Call,
+  process: VirtualProcess,
+  surroundings: Surroundings,
+  mutation: Pick<Mutation, "quotas" | "webhooks">
+): Context.Context<AccountStore | QuotaStore | WebhookStore> => {
+  const ask: Ask = (operation, plan, self) => call(operation, plan, () => self)
+  const quotas = quotaStore(ask, process.id, surroundings)
+  const webhooks = webhookStore(ask, surroundings.users)
+  return Context.make(AccountStore, accountStore(ask, surroundings.users)).pipe(
+    Context.add(QuotaStore, mutation.quotas?.(quotas, process) ?? quotas),
+    Context.add(WebhookStore, mutation.webhooks?.(webhooks, process) ?? webhooks)
+  )
+}

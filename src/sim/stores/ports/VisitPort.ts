@@ -1,0 +1,97 @@
+import { Effect } from "effect"
+import { isLinkSubject } from "../../../model/Visit.ts"
+import type { StorageError } from "../../../storage/StorageError.ts"
+import type { VisitBatch, VisitStore } from "../../../storage/visits/VisitStore.ts"
+import type { Journal } from "../../Journal.ts"
+import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
+import type { DatabaseCopy } from "../DatabaseCopy.ts"
+import * as VisitStoreMemory from "../VisitStoreMemory.ts"
+import type { Call } from "./Call.ts"
+
+/** Visits of keys that a process had counted. */
+export type Uncounted = readonly [by: string, visits: ReadonlyArray<readonly [key: string, visits: number]>]
+
+/** What the port of visits tells and asks the database. */
+export interface Surroundings {
+  readonly journal: Pick<Journal, "add">
+  /** Whether others have links, too: then a process has a writer for each, and its writes are noted where they are routed. */
+  readonly isOneOfSeveral: boolean
+  /** Is told of visits that were counted, and have just been forgotten. */
+  readonly forgot: (visits: Uncounted) => void
+}
+
+/** The key of a link whose visits a subject is of. */
+const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
+
+/** Tells a journal of a process's writing of visits. `writer`: which one, where a process has several. */
+export const noteWrites =
+  (
+    journal: Pick<Journal, "add">,
+    by: string,
+    write: (typeof VisitStore.Service)["write"],
+    writerOf: (batch: VisitBatch) => { readonly writer?: string } = () => ({})
+  ): (typeof VisitStore.Service)["write"] =>
+  (batch) =>
+    Effect.suspend(() => {
+      journal.add({ tag: "counting", by, sequence: batch.sequence, ...writerOf(batch) })
+      return Effect.tap(write(batch), () => journal.add({ tag: "heard counted", by, ...writerOf(batch) }))
+    })
+
+const writeVisits = (
+  { journal, log, tables, visits }: DatabaseCopy,
+  by: string,
+  batch: VisitBatch,
+  { forgot, isOneOfSeveral }: Surroundings
+) => {
+  const { writer } = batch
+  // One can have visits in two hours.
+  const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject))).filter(isLinkSubject)
+  const totals = Effect.map(visits.totals(subjects), (all) => all.map(({ bots, nonBots }) => bots + nonBots))
+  return Effect.gen(function* () {
+    if (log.isKept) log.changed("visits", by, VisitStoreMemory.remembered(tables.visits, batch))
+    const before = yield* totals
+    yield* visits.write(batch)
+    const after = yield* totals
+    const added = subjects.map((subject, index) => [keyOf(subject), after[index]! - before[index]!] as const)
+    const counted = added.filter(([, count]) => count > 0)
+    journal.add({ tag: "counted", by, visits: counted, ...(isOneOfSeveral && { writer }) })
+    log.changed("visits", by, () => forgot([by, counted]))
+  })
+}
+
+/** The store of visits, as a process reaches it. */
+export const make = (call: Call, by: string, surroundings: Surroundings): typeof VisitStore.Service => {
+  const { isOneOfSeveral, journal } = surroundings
+  const writing = ({ hours, writer }: VisitBatch) =>
+    transaction(
+      () => [`visit_writers ${writer}`],
+      () => hours.map(({ hour, subject }) => `visit_periods ${subject}/${hour}`)
+    )
+  const ask = <A>(
+    operation: string,
+    plan: Plan,
+    apply: (visits: typeof VisitStore.Service, copy: DatabaseCopy) => Effect.Effect<A, StorageError>
+  ) => call(`VisitStore.${operation}`, plan, (copy) => apply(copy.visits, copy))
+  return {
+    write: (batch) => {
+      const write = ask("write", writing(batch), (_, copy) => writeVisits(copy, by, batch, surroundings))
+      return isOneOfSeveral ? write : noteWrites(journal, by, () => write)(batch)
+    },
+    totals: (subjects) => ask("totals", query, (visits) => visits.totals(subjects)),
+    series: (range, interval) => ask("series", query, (visits) => visits.series(range, interval)),
+    visitors: (range, interval) => ask("visitors", query, (visits) => visits.visitors(range, interval)),
+    top: (range, max) => ask("top", query, (visits) => visits.top(range, max)),
+    rollUp: (until, max) =>
+      ask(
+        "rollUp",
+        transaction(() => ["visit_rolled"], undefined),
+        (visits) => visits.rollUp(until, max)
+      ),
+    // No process of the simulation lists links.
+    rank: () => Effect.succeed(false),
+    drop: (before, max) => ask("drop", statement(), (visits) => visits.drop(before, max)),
+    dropWriters: (before) => ask("dropWriters", statement(), (visits) => visits.dropWriters(before)),
+    forget: (subjects) =>
+      subjects.length === 0 ? Effect.void : ask("forget", statement(), (visits) => visits.forget(subjects))
+  }
+}
