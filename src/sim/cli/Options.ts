@@ -148,6 +148,8 @@ export const WorkloadOptions = Schema.Struct({
   bursts: Probability,
   /** How likely others ask for a link while a client changes or deletes it, or use an API key while it is revoked, and ask some of the nodes again when that must hold everywhere. */
   followed: Probability,
+  /** How likely somebody else changes a link as well, shortly after a client has begun to. */
+  rivalled: Probability,
   /** How many links clients remember together, to ask for them; with few of them these are hot, and newer ones take their places. */
   remembered: Schema.Int.pipe(Schema.between(1, 10_000))
 })

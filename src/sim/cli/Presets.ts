@@ -87,6 +87,7 @@ const calm: SimOptions = {
     wished: 0.05,
     bursts: 0.02,
     followed: 0,
+    rivalled: 0,
     remembered: 400
   },
   faults: noFaults
@@ -264,7 +265,10 @@ const hotStale: Aim = (options, chance) => ({
     created: 0.15,
     deleted: chance.pick([0.02, 0.06]),
     changed: 0.2,
+    withMaxVisits: 0,
+    withExpiry: 0,
     justCreated: 0.1,
+    followed: 0.6,
     remembered: chance.pick([3, 8])
   }),
   nodes: chance.between(2, 4),
@@ -536,7 +540,11 @@ const movedVisits: Aim = (options, chance) => ({
   databases: chance.between(2, 3),
   faults: {
     ...noFaults,
-    databaseCalls: { refused: 0.1, lost: 0.1, ignored: chance.pick([0, 0.05]) },
+    databaseCalls: {
+      refused: chance.pick([0.1, 0.3]),
+      lost: chance.pick([0.1, 0.3]),
+      ignored: chance.pick([0, 0.05])
+    },
     slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 1_500 },
     cutDatabase: { perMinute: chance.pick([0, 4]), least_ms: 200, most_ms: 2_000 },
     preemption: options.faults.preemption
@@ -615,14 +623,15 @@ const lateNews: Aim = (options, chance) => ({
   ...withWorkload(options, {
     created: 0.1,
     deleted: 0.02,
-    changed: 0.4,
+    changed: chance.pick([0.1, 0.4]),
     withAccount: 0,
     withExpiry: 0,
     withMaxVisits: 0,
     justCreated: 0.1,
     wished: 0,
     followed: 0.5,
-    remembered: chance.pick([2, 4])
+    rivalled: 0.7,
+    remembered: chance.pick([2, 8])
   }),
   nodes: chance.between(2, 3),
   redirectCacheMax: 64,
@@ -768,6 +777,7 @@ const swarm = (seed: number): SimOptions => {
       wished: chance.pick([0, 0.05, 0.2]),
       bursts: chance.pick([0, 0.02, 0.1]),
       followed: new Chance(seed, "followers").pick([0, 0.3, 0.6]),
+      rivalled: new Chance(seed, "rivals").pick([0, 0, 0.4]),
       remembered: chance.pick([5, 40, 400])
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }

@@ -23,6 +23,9 @@ const followers = 4
 const writtenWithin_us = 20 * ms_us
 const holds_us = 1_300 * ms_us
 
+/** After what time others change a link at most that a client has begun to change. */
+const rivalsWithin_us = 600 * ms_us
+
 /** How many use an API key shortly before it is revoked, and how many, and for how long, when no node may accept it any more. */
 const keyUses = { before: 4, after: 8 }
 const usedFor_us = 2.5 * s_us
@@ -88,6 +91,7 @@ export class Clients {
   readonly #options: ClientsOptions
   readonly #chance: Chance
   readonly #followers: Chance
+  readonly #rivals: Chance
   readonly #lists: Chance
   readonly #requests: Requests
   readonly #creates: Creates
@@ -98,6 +102,7 @@ export class Clients {
     this.#options = options
     this.#chance = options.world.chance("clients")
     this.#followers = options.world.chance("followers")
+    this.#rivals = options.world.chance("rivals")
     this.#lists = options.world.chance("lists")
     this.#requests = new Requests(options)
     this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
@@ -143,7 +148,10 @@ export class Clients {
     const key = own !== undefined && this.#chance.happens(workload.justCreated) ? own : this.#popular()
     if (key === undefined || this.#chance.happens(workload.created)) return this.#creates.begin(client, done)
     if (this.#chance.happens(workload.deleted)) return this.#simple(client, "delete", key, done)
-    if (this.#chance.happens(workload.changed)) return this.#simple(client, "change", key, done)
+    if (this.#chance.happens(workload.changed)) {
+      if (this.#rivals.happens(workload.rivalled)) this.#rival(`${client}'s rival`, key)
+      return this.#simple(client, "change", key, done)
+    }
     this.#simple(client, "redirect", this.#creates.drafts.perhapsElsewhere(wish ?? key), done)
   }
 
@@ -173,6 +181,14 @@ export class Clients {
       if (wish.choices !== undefined && answer?.response.status === 200) exchange!.body = answer.response.body
       done()
     })
+  }
+
+  /** Changes a link that is being changed. */
+  #rival(client: string, key: string) {
+    const { world } = this.#options
+    world.after(this.#rivals.below(rivalsWithin_us), null, () =>
+      this.#simple(client, "change", key, () => {})
+    )
   }
 
   #list(client: string, done: () => void) {

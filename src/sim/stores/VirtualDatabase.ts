@@ -428,15 +428,26 @@ export class VirtualDatabase {
         return 0
       })
     const queue = this.#homes?.control === undefined ? this.users.stores.webhooks.offer : keep
+    let isOpen = false
     const offer: OutboxParts["webhooks"]["offer"] = (messages) =>
-      Effect.tap(queue(messages), () => {
-        if (messages.length > 0)
-          this.#journal.add({ tag: "offered", by: id, events: messages.map((message) => message.id) })
+      // What is offered after the transaction can be lost, and is.
+      isOpen
+        ? Effect.tap(queue(messages), () => {
+            if (messages.length > 0)
+              this.#journal.add({ tag: "offered", by: id, events: messages.map((message) => message.id) })
+          })
+        : Effect.succeed(0)
+    const inTransaction: OutboxParts["inTransaction"] = (run) =>
+      Effect.suspend(() => {
+        isOpen = true
+        return Effect.ensuring(
+          run,
+          Effect.sync(() => {
+            isOpen = false
+          })
+        )
       })
-    this.#outboxes.set(
-      id,
-      make({ store: this.#primary.links, webhooks: { offer }, inTransaction: (run) => run })
-    )
+    this.#outboxes.set(id, make({ store: this.#primary.links, webhooks: { offer }, inTransaction }))
   }
 
   /** The news of links, as a process hears them on a connection of its own, which goes with the scope. */
