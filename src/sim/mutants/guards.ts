@@ -53,6 +53,21 @@ export const guards: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "taken-alias-not-kept",
+    text: "That an alias is taken is told, and not kept for repeats.",
+    promise: "C7",
+    checker: "idempotency",
+    options: (options) => {
+      const { workload, ...others } = keyed!(options)
+      return { ...others, workload: { ...workload, withAlias: 0.8 } }
+    },
+    make: () => ({
+      ports: ({ guarded }) => ({
+        guarded: { ...guarded, settleMany: (batch) => Effect.succeed(batch.map(() => true)) }
+      })
+    })
+  },
+  {
     name: "answers-kept-half-as-long",
     text: "A repeat is given the first answer for half a day.",
     promise: "C7",

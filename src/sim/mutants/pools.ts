@@ -91,6 +91,17 @@ export const pools: ReadonlyArray<Mutant> = [
     }
   },
   {
+    name: "half-of-the-level-told",
+    text: "A pool shard's owner is told of half of the keys that it has.",
+    promise: "C6",
+    checker: "pool level",
+    make: () => ({
+      ports: ({ pool }) => ({
+        pool: { ...pool, level: (shard) => Effect.map(pool.level(shard), (level) => Math.floor(level / 2)) }
+      })
+    })
+  },
+  {
     name: "push-before-record",
     text: "Keys are pushed before their record is durable.",
     promise: "C6",
