@@ -418,7 +418,7 @@ const lostAnswers: Aim = (options, chance) => ({
     databaseCalls: { refused: 0, lost: chance.pick([0.03, 0.1]), ignored: chance.pick([0, 0.02]) },
     redisCalls: { refused: 0, lost: chance.pick([0, 0.03]), ignored: 0 },
     slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 1_500 },
-    messages: { dropped: 0.005, repeated: 0.03, delayed: 0.05, delay_ms: 2_000 },
+    messages: { dropped: chance.pick([0.005, 0.05]), repeated: 0.1, delayed: 0.1, delay_ms: 2_000 },
     move: { perMinute: chance.pick([0, 12]), least_ms: 0, most_ms: 5_000 },
     preemption: options.faults.preemption
   }
@@ -641,6 +641,7 @@ const lateNews: Aim = (options, chance) => ({
     databaseCalls: { refused: 0, lost: 0.02, ignored: 0 },
     slowCalls: { probability: 0.4, most_ms: 3_000 },
     messages: { dropped: 0.01, repeated: chance.pick([0, 0.2]), delayed: 0.2, delay_ms: 3_000 },
+    cutDatabase: { perMinute: chance.pick([0, 8]), least_ms: 300, most_ms: 2_500 },
     move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
     preemption: options.faults.preemption
   }

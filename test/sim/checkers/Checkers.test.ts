@@ -471,6 +471,17 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Idempotency,
     { exchanges: [aliasTaken(1), aliasTaken(3, { body: problem("idempotency-in-progress") })] }
   ],
+  [
+    "a repeat that waits for a create that must be over",
+    Idempotency,
+    {
+      exchanges: [
+        keyed(1, { status: 503, key: undefined }),
+        aliasTaken(5, { body: problem("idempotency-in-progress") }),
+        aliasTaken(18, { body: problem("idempotency-in-progress") })
+      ]
+    }
+  ],
   ["a repeat that is given an alias that was taken", Idempotency, { exchanges: [aliasTaken(1), keyed(9)] }],
   ["two links of one URL", ReusedLinks, { exchanges: [reusing(1)], journal: [bound, another] }],
   [
@@ -837,6 +848,14 @@ describe("the checkers", () => {
     expect(
       Idempotency.check(evidence({ options, exchanges, journal: [bound, { ...another, at_us: 12 * s_us }] }))
     ).toEqual([])
+  })
+
+  it("find nothing in a repeat that waits for a create that may be under way, by a clock that went back", () => {
+    const waiting = (at_s: number) => aliasTaken(at_s, { body: problem("idempotency-in-progress") })
+    const first = keyed(1, { status: 503, key: undefined })
+    expect(Idempotency.check(evidence({ exchanges: [first, waiting(16)] }))).toEqual([])
+    const clock = { ...evidence({}).clock, jumps: [{ at_us: 2 * s_us, by_us: -5 * s_us }] }
+    expect(Idempotency.check(evidence({ exchanges: [first, waiting(18)], clock }))).toEqual([])
   })
 
   it("find nothing in a pool that is filled to its mark, nor in one that got keys back when its owner knew its level", () => {

@@ -168,12 +168,12 @@ const causesOf = (evidence: Evidence) => {
   const kills = journal.filter(({ tag }) => tag === "killed").length
   const fenced = journal.filter(({ tag }) => tag === "fenced").length
   const withoutAnswer = (operations: ReadonlyArray<string>) =>
-    journal.filter(
-      (entry) => entry.tag === "unanswered" && operations.includes(entry.operation) && isGivenUp(entry)
+    journal.flatMap((entry) =>
+      entry.tag === "unanswered" && operations.includes(entry.operation) && isGivenUp(entry) ? [entry] : []
     )
   /** Of what takes keys, which loses some only where it may have been done. */
   const unanswered = (...operations: ReadonlyArray<string>) =>
-    withoutAnswer(operations).filter((entry) => !("isUnsent" in entry && entry.isUnsent)).length
+    withoutAnswer(operations).filter(({ isUnsent }) => isUnsent !== true).length
   /** Of what puts keys somewhere, which loses them where it was certainly not done, too. */
   const failed = (...operations: ReadonlyArray<string>) => withoutAnswer(operations).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
@@ -188,7 +188,13 @@ const causesOf = (evidence: Evidence) => {
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody. */
     leases: unanswered("KeyPool.lease", "send Lease") + journal.filter(isLateLease).length,
-    advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
+    /** Being interrupted does not end the wait for numbers. */
+    advances:
+      withoutAnswer(["KeyRangeStore.advance"]).filter(
+        (entry) => entry.interrupted_us === undefined && entry.isUnsent !== true
+      ).length +
+      unwitnessed +
+      askedAtTheEnd(evidence),
     /** Refills that may have been given up before their keys were recorded. */
     refills:
       fenced +
