@@ -228,6 +228,23 @@ withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
     })
   )
 
+  it.effect("that are refused use up no visit of a link of few visits", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* newSession
+      const [limited, free] = [
+        keyOf(yield* create({ url, maxVisits: 3 }, headers)),
+        keyOf(yield* create({ url }, headers))
+      ]
+      expect((yield* get(`/${limited}`)).status).toBe(302)
+      yield* drain(get(`/${free}`), 302)
+      for (let turn = 0; turn < 4; turn++) expect((yield* get(`/${limited}`)).status).toBe(429)
+      yield* wait(14 * 3_600_000)
+      expect((yield* drain(get(`/${limited}`), 302)).allowed).toBe(2)
+      expect((yield* get(`/${limited}`)).status).toBe(410)
+      yield* wait(-14 * 3_600_000)
+    })
+  )
+
   it.effect("are not counted where a key leads nowhere", () =>
     Effect.gen(function* () {
       const { headers } = yield* newSession
