@@ -758,7 +758,7 @@ const swarm = (seed: number): SimOptions => {
     compared: new Chance(seed, "compared stores").happens(2 / 3),
     workload: {
       clients,
-      think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 5, 9])),
+      think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 9, 18])),
       created: chance.pick([0.2, 0.53, 0.8]),
       deleted: chance.pick([0, 0.04, 0.15]),
       changed: chance.pick([0, 0.06, 0.2]),
