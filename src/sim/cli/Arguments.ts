@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { read, whole } from "./CommandLine.ts"
 import { Level } from "./Options.ts"
-import { type PresetName, presets } from "./Presets.ts"
+import { type PresetName, presets } from "../presets/Presets.ts"
 import * as ExitCode from "../report/ExitCode.ts"
 
 /** Which runs to make. */

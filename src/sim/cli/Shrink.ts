@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { FaultOptions, Occasional, SimOptions, WorkloadOptions } from "./Options.ts"
-import { noFaults } from "./Presets.ts"
+import { noFaults } from "../presets/Faults.ts"
 
 /** What came of shrinking. */
 export interface Shrunk {

@@ -1,7 +1,8 @@
 import { designs, narrow } from "../mutants/designs.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { SimOptions } from "../cli/Options.ts"
-import { noFaults, presets } from "../cli/Presets.ts"
+import { noFaults } from "../presets/Faults.ts"
+import { presets } from "../presets/Presets.ts"
 
 /** A design, or a breakage of one, that is compared with others. */
 export interface Contestant {

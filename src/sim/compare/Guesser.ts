@@ -1,7 +1,7 @@
 import type { Contestant } from "./Contestants.ts"
 import { optionsOf } from "./Contestants.ts"
 import * as KeySpace from "../../keys/KeySpace.ts"
-import { noFaults } from "../cli/Presets.ts"
+import { noFaults } from "../presets/Faults.ts"
 import { run } from "../Run.ts"
 
 /** Keys that the guesser is given, in the order in which they were bound; as many come next, and as many guesses it has. */

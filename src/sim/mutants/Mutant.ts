@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { FaultOptions, SimOptions, WorkloadOptions } from "../cli/Options.ts"
-import { noFaults, type PresetName } from "../cli/Presets.ts"
+import { noFaults } from "../presets/Faults.ts"
+import type { PresetName } from "../presets/Presets.ts"
 import { fork } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { Mutation } from "./Mutation.ts"

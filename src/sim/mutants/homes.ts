@@ -3,7 +3,7 @@ import type { Placement } from "../../storage/links/buckets/BucketPlacement.ts"
 import type { SimOptions, WorkloadOptions } from "../cli/Options.ts"
 import { StorageError } from "../../storage/StorageError.ts"
 import { s_us } from "../world/Time.ts"
-import { withDatabases } from "../cli/Presets.ts"
+import { withDatabases } from "../presets/Databases.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 /** Several databases, and buckets that move between them most of the time. */

@@ -1,4 +1,4 @@
-import { presets } from "../cli/Presets.ts"
+import { presets } from "../presets/Presets.ts"
 import { run } from "../Run.ts"
 import type { Mutant } from "./Mutant.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { nothing } from "../../storage/nodes/Witness.ts"
 import type { FaultOptions, SimOptions } from "../cli/Options.ts"
-import { noFaults } from "../cli/Presets.ts"
+import { noFaults } from "../presets/Faults.ts"
 import * as LinkLifetimeMemory from "../stores/LinkLifetimeMemory.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 

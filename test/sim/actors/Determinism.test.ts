@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { setImmediate } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterEach, expect, it } from "vitest"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
 import { useOwnLoop } from "../../../src/sim/world/FiberLoop.ts"
 
@@ -26,7 +26,7 @@ const digestsElsewhere = async (seeds: ReadonlyArray<number>): Promise<ReadonlyA
   const built = (file: string) =>
     JSON.stringify(new URL(`../../../dist/src/sim/${file}`, import.meta.url).href)
   const program = `
-    import { presets } from ${built("cli/Presets.js")}
+    import { presets } from ${built("presets/Presets.js")}
     import { run } from ${built("Run.js")}
     for (const seed of ${JSON.stringify(seeds)})
       console.log(run(seed, { ...presets.swarm(seed), ...${JSON.stringify(lengths)} }).digest)`

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises"
 import * as GlobalValue from "effect/GlobalValue"
 import { describe, expect, it } from "vitest"
 import { type StockKind, stockKinds } from "../../../src/storage/keys/KeyStock.ts"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
 import type { RunResult } from "../../../src/sim/Run.ts"
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { SimOptions } from "../../../src/sim/cli/Options.ts"
-import { noFaults, presets } from "../../../src/sim/cli/Presets.ts"
+import { noFaults } from "../../../src/sim/presets/Faults.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { shrink } from "../../../src/sim/cli/Shrink.ts"
 
 /** A promise that breaks by kills alone, with two nodes, in a run of some length. */

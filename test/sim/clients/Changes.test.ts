@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Changes from "../../../src/sim/clients/Changes.ts"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 
 const calm = presets.calm()
 const problemOf = (changes: Changes.Changes) => Either.getOrThrow(Either.flip(Changes.applied(calm, changes)))

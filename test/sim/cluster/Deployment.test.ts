@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { setImmediate } from "node:timers/promises"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
 
 const seeds = [1, 2, 3]
@@ -26,7 +26,7 @@ describe("a simulated deployment on the production stack of the cluster", () => 
     // Other seeds run before each than here.
     const again = seeds.slice(1).toReversed()
     const program = `
-      import { presets } from "${new URL("../../../dist/src/sim/cli/Presets.js", import.meta.url).href}"
+      import { presets } from "${new URL("../../../dist/src/sim/presets/Presets.js", import.meta.url).href}"
       import { run } from "${new URL("../../../dist/src/sim/Run.js", import.meta.url).href}"
       for (const seed of ${JSON.stringify(again)})
         console.log(run(seed, { ...presets.steady(seed), level: "cluster" }).digest)`

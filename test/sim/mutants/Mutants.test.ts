@@ -6,7 +6,7 @@ import { designs } from "../../../src/sim/mutants/designs.ts"
 import { command } from "../../../src/sim/mutants/command.ts"
 import type { Mutant } from "../../../src/sim/mutants/Mutant.ts"
 import type { SimOptions } from "../../../src/sim/cli/Options.ts"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
 import { failureOf, outcomeOf } from "../Outcome.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { Evidence } from "../../../src/sim/Evidence.ts"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { nodeLanes } from "../../../src/sim/report/page/NodeLanes.ts"
 import { poolLanes } from "../../../src/sim/report/page/PoolLanes.ts"
 import { requestLanes } from "../../../src/sim/report/page/RequestLanes.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { report } from "../../../src/sim/cli/SeedReport.ts"
 import { Steering } from "../../../src/sim/cli/Steering.ts"
 import * as Summary from "../../../src/sim/cli/Summary.ts"

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import type { SimOptions } from "../../../src/sim/cli/Options.ts"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { pageOf } from "../../../src/sim/report/page/Page.ts"
 import { run, type RunResult } from "../../../src/sim/Run.ts"
 import { type Mix, reportOf } from "../../../src/sim/cli/SeedReport.ts"

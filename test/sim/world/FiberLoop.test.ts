@@ -1,6 +1,6 @@
 import { Effect, Exit } from "effect"
 import { afterEach, expect, it } from "vitest"
-import { presets } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
 import { useOwnLoop } from "../../../src/sim/world/FiberLoop.ts"
 

@@ -1,7 +1,8 @@
 import { Either } from "effect"
 import { expect, it } from "vitest"
 import * as Changes from "../../../src/sim/clients/Changes.ts"
-import { presets, protocolSteps } from "../../../src/sim/cli/Presets.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
+import { protocolSteps } from "../../../src/sim/presets/Aims.ts"
 
 const seeds = Array.from({ length: 400 }, (_, index) => index + 1)
 

@@ -1,0 +1,432 @@
+import type { SimOptions } from "../cli/Options.ts"
+import { stockKinds } from "../../storage/keys/KeyStock.ts"
+import type { Chance } from "../world/Chance.ts"
+import { noFaults } from "./Faults.ts"
+
+/** The steps of protocols at which a node is killed in some seeds: calls of stores, and messages to other nodes. */
+export const protocolSteps: ReadonlyArray<string> = [
+  "KeyRangeStore.advance",
+  "KeyStock.claim",
+  "KeyStock.record",
+  "KeyStock.take",
+  "KeyStock.openBatches",
+  "KeyStock.close",
+  "KeyStock.fill",
+  "KeyPool.claim",
+  "KeyPool.push",
+  "KeyPool.lease",
+  "KeyPool.giveBack",
+  "KeyFile.append",
+  "KeyFile.take",
+  "LinkStore.insertMany",
+  "LinkStore.updateMany",
+  "LinkStore.deleteMany",
+  "LinkStore.takeVisits",
+  "LinkStore.takenAmong",
+  "GuardedCreates.beginMany",
+  "GuardedCreates.bindMany",
+  "LinkLifetime.expireSome",
+  "LinkLifetime.recycle",
+  "VisitStore.write"
+]
+
+/** What chance alone hardly ever brings together, and some seeds therefore aim at. */
+export type Aim = (options: SimOptions, chance: Chance) => SimOptions
+
+export const withWorkload = (options: SimOptions, workload: Partial<SimOptions["workload"]>): SimOptions => ({
+  ...options,
+  workload: { ...options.workload, ...workload }
+})
+
+/** Links that everybody asks for are changed and deleted, while nodes are cut off and paused. */
+const hotStale: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.15,
+    deleted: chance.pick([0.02, 0.06]),
+    changed: 0.2,
+    withMaxVisits: 0,
+    withExpiry: 0,
+    justCreated: 0.1,
+    followed: 0.6,
+    remembered: chance.pick([3, 8])
+  }),
+  nodes: chance.between(2, 4),
+  quarantine_s: 4,
+  staleRedirects_s: chance.pick([0, 1.2, 2.8]),
+  faults: {
+    ...options.faults,
+    cutDatabase: { perMinute: chance.pick([4, 12]), least_ms: 1_500, most_ms: chance.pick([4_000, 12_000]) },
+    pause: { perMinute: 4, least_ms: 100, most_ms: 4_000 }
+  }
+})
+
+/** Keys are free again soon, and nodes that were paused meanwhile come back with what they knew. */
+const recycled: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.4,
+    deleted: 0.3,
+    withAlias: chance.pick([0.1, 0.4]),
+    withExpiry: 0.3,
+    remembered: chance.pick([8, 40])
+  }),
+  quarantine_s: 2,
+  staleRedirects_s: 0,
+  keysPerRange: chance.pick([4, 10]),
+  faults: {
+    ...options.faults,
+    pause: { perMinute: chance.pick([4, 12]), least_ms: 1_000, most_ms: 8_000 },
+    move: { perMinute: 12, least_ms: 0, most_ms: 5_000 }
+  }
+})
+
+/** Nodes are killed at one step of a protocol, each time that some come to it. */
+const crashAtStep: Aim = (options, chance) => ({
+  ...options,
+  faults: {
+    ...options.faults,
+    crashPoint: { probability: 0.1, least_ms: 100, most_ms: 3_000, at: chance.pick(protocolSteps) }
+  }
+})
+
+/** The stores answer many calls late, and not in the order in which they were put. */
+const slowStores: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    deleted: 0.1,
+    changed: 0.15,
+    withMaxVisits: 0.2,
+    withAccount: chance.pick([0.15, 0.3]),
+    followed: 0.5,
+    remembered: chance.pick([3, 40])
+  }),
+  faults: {
+    ...options.faults,
+    slowCalls: { probability: chance.pick([0.05, 0.2]), most_ms: chance.pick([300, 1_200, 3_000]) },
+    move: { perMinute: chance.pick([3, 20]), least_ms: 500, most_ms: 8_000 },
+    kill: { ...options.faults.kill, perMinute: Math.min(1, options.faults.kill.perMinute) }
+  }
+})
+
+/** Pushes and leases fail, by the pool alone: an owner is hardly ever fenced, so that it goes on with what it knows. */
+const failingPools: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8 }),
+  bufferCapacity: 4,
+  poolLow: 8,
+  poolHigh: chance.pick([12, 30]),
+  faults: {
+    ...noFaults,
+    redisCalls: chance.pick([
+      { refused: 0.1, lost: 0, ignored: 0 },
+      { refused: 0.02, lost: 0.05, ignored: 0.05 }
+    ]),
+    cutRedis: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 5_000 },
+    stop: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Owners go on for seconds when others have taken over from them, and are fenced. */
+const lateOwners: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8, bursts: 0.1 }),
+  nodes: chance.between(2, 4),
+  bufferCapacity: 4,
+  poolLow: 8,
+  poolHigh: chance.pick([12, 30]),
+  faults: {
+    ...options.faults,
+    move: { perMinute: chance.pick([12, 40]), least_ms: 1_000, most_ms: 15_000 },
+    pause: { perMinute: chance.pick([1, 4]), least_ms: 5_000, most_ms: 12_000 }
+  }
+})
+
+/** Creates are repeated when their answers are about to be dropped. */
+const lateRepeats: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8, withKey: 0.5 }),
+  quarantine_s: 4,
+  staleRedirects_s: 0,
+  answersKept_s: chance.pick([12, 24])
+})
+
+/** Nodes shut down one after the other, and actors move, in the midst of everything; nothing else goes wrong, so that nothing may be lost. */
+const stopping: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8, bursts: 0.1 }),
+  nodes: chance.between(2, 4),
+  keyStock: chance.pick(["none", "file", "file", options.keyStock]),
+  keyStockTarget: chance.pick([30, 120]),
+  bufferCapacity: chance.pick([4, 16]),
+  faults: {
+    ...noFaults,
+    stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
+    move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
+    slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: 400 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Pools and stocks so small that each key goes through everything, beside ranges that go on to longer keys. */
+export const scarce = (options: SimOptions, chance: Chance): SimOptions => ({
+  ...options,
+  keyStock: chance.pick(["file", "file", options.keyStock]),
+  keyStockTarget: chance.pick([30, 120]),
+  keysPerRange: chance.pick([null, 4, 10]),
+  bufferCapacity: 4,
+  poolLow: 8,
+  poolHigh: chance.pick([12, 30])
+})
+
+/** The stores refuse calls, and nothing else goes wrong: what was refused is known not to have happened, so that nothing may be lost. */
+const refusals: Aim = (options, chance) => ({
+  ...withWorkload(scarce(options, chance), { created: chance.pick([0.8, 0.3]), bursts: 0.1 }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: chance.pick([0.03, 0.1, 0.25]), lost: 0, ignored: 0 },
+    redisCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
+    stop: { perMinute: chance.pick([3, 8]), least_ms: 500, most_ms: 3_000 },
+    move: { perMinute: chance.pick([0, 0, 12]), least_ms: 0, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** The answers of calls and messages are lost, or come when nobody waits any more. */
+const lostAnswers: Aim = (options, chance) => ({
+  ...withWorkload(scarce(options, chance), { created: 0.7, deleted: 0.1, withKey: 0.2, reused: 0.2 }),
+  keyStock: chance.pick(stockKinds),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: 0, lost: chance.pick([0.03, 0.1]), ignored: chance.pick([0, 0.02]) },
+    redisCalls: { refused: 0, lost: chance.pick([0, 0.03]), ignored: 0 },
+    slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 1_500 },
+    messages: { dropped: chance.pick([0.005, 0.05]), repeated: 0.1, delayed: 0.1, delay_ms: 2_000 },
+    move: { perMinute: chance.pick([0, 12]), least_ms: 0, most_ms: 5_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Wall clocks jump back and forth, of nodes that count by the minute and whose links expire. */
+const jumpingClocks: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.5,
+    withExpiry: 0.3,
+    withAccount: 0.5,
+    remembered: chance.pick([8, 40])
+  }),
+  createsPerMinute: chance.pick([2, 8]),
+  faults: {
+    ...noFaults,
+    clockJump: { perMinute: chance.pick([6, 20]), least_ms: 1_000, most_ms: 60_000 },
+    cutDatabase: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 5_000 },
+    pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** The database's clock jumps, by which everything is judged, and is not right in between. */
+const jumpingDatabase: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.5,
+    deleted: 0.1,
+    withExpiry: 0.4,
+    withMaxVisits: 0,
+    withAccount: chance.pick([0, 0.4]),
+    remembered: chance.pick([8, 40])
+  }),
+  quarantine_s: 4,
+  staleRedirects_s: 0,
+  answersKept_s: null,
+  createsPerMinute: chance.pick([null, 8]),
+  faults: {
+    ...noFaults,
+    databaseClock: {
+      perMinute: chance.pick([1, 2, 4]),
+      least_ms: 3_000,
+      most_ms: chance.pick([6_000, 30_000])
+    },
+    databaseDrift: chance.pick([0, 10_000, -10_000]),
+    kill: { perMinute: chance.pick([0, 1]), least_ms: 500, most_ms: 3_000 },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    cutDatabase: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 5_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** A few links of few visits are asked for at all nodes at once; answers come late, so that takes of one link wait for each other. */
+const spent: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.2,
+    deleted: 0,
+    changed: chance.pick([0, 0.1]),
+    withMaxVisits: 1,
+    withExpiry: 0,
+    withAccount: 0,
+    justCreated: 0.3,
+    bursts: 0.3,
+    followed: 0,
+    remembered: 3
+  }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: 0, lost: chance.pick([0, 0.03]), ignored: 0 },
+    slowCalls: { probability: chance.pick([0.1, 0.4]), most_ms: chance.pick([100, 600]) },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Aliases whose creates often fail are asked for afterwards, and wanted by others. */
+const failedAliases: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.5,
+    deleted: chance.pick([0, 0.1]),
+    withAlias: 0.8,
+    withAccount: 0,
+    withKey: 0,
+    wished: 0.6,
+    bursts: 0.1
+  }),
+  ownerCacheMax: 64,
+  redirectCacheMax: 64,
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: chance.pick([0.1, 0.3]), lost: chance.pick([0, 0.1]), ignored: 0 },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Keys are free again soon in several databases, and answers are lost when they are carried. */
+const carried: Aim = (options, chance) => ({
+  ...recycled(options, chance),
+  databases: chance.between(2, 3),
+  keyStock: chance.pick(["table", "two-table", "status"]),
+  faults: {
+    ...noFaults,
+    databaseCalls: {
+      refused: chance.pick([0, 0.05]),
+      lost: chance.pick([0.05, 0.15]),
+      ignored: chance.pick([0, 0.03])
+    },
+    kill: { perMinute: chance.pick([0, 2]), least_ms: 200, most_ms: 2_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Visits are counted in several databases, between which their links move; writes are refused, or their answers lost. */
+const movedVisits: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.2, deleted: 0.02, bursts: 0.1, remembered: 40 }),
+  databases: chance.between(2, 3),
+  faults: {
+    ...noFaults,
+    databaseCalls: {
+      refused: chance.pick([0.1, 0.3]),
+      lost: chance.pick([0.1, 0.3]),
+      ignored: chance.pick([0, 0.05])
+    },
+    slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 1_500 },
+    cutDatabase: { perMinute: chance.pick([0, 4]), least_ms: 200, most_ms: 2_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Many ask at once, of several databases that are slow, so that what nodes have in common is used up. */
+const crowded: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    clients: 20,
+    think_ms: 4_000,
+    created: chance.pick([0.2, 0.6]),
+    withAccount: 0,
+    bursts: 0.5,
+    remembered: 400
+  }),
+  databases: chance.between(2, 4),
+  redirectCacheMax: 4,
+  ownerCacheMax: 2,
+  faults: {
+    ...noFaults,
+    slowCalls: { probability: chance.pick([0.1, 0.4]), most_ms: chance.pick([300, 1_500]) },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Links that everybody asks for are changed by several at once, through owners of whom some are not the owners any more; answers come late, and the news of changes are lost again and again. */
+const lateNews: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.1,
+    deleted: 0.02,
+    changed: chance.pick([0.1, 0.4]),
+    withAccount: 0,
+    withExpiry: 0,
+    withMaxVisits: 0,
+    justCreated: 0.1,
+    wished: 0,
+    followed: 0.5,
+    rivalled: 0.7,
+    remembered: chance.pick([2, 8])
+  }),
+  nodes: chance.between(2, 3),
+  redirectCacheMax: 64,
+  ownerCacheMax: 64,
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: 0, lost: 0.02, ignored: 0 },
+    slowCalls: { probability: 0.4, most_ms: 3_000 },
+    messages: { dropped: 0.01, repeated: chance.pick([0, 0.2]), delayed: 0.2, delay_ms: 3_000 },
+    cutDatabase: { perMinute: chance.pick([0, 8]), least_ms: 300, most_ms: 2_500 },
+    move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Pools forget what they have handed out, so that some links of a bulk get keys that are bound already. */
+const forgottenPops: Aim = (options, chance) => ({
+  ...withWorkload(scarce(options, chance), {
+    created: 0.9,
+    bulk: 0.5,
+    withAccount: 0,
+    withKey: 0,
+    reused: 0
+  }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    redisFailover: { perMinute: 20, least_ms: 50, most_ms: 500 },
+    replicaLag_ms: chance.pick([300, 1_500]),
+    preemption: options.faults.preemption
+  }
+})
+
+const noAim: Aim = (options) => options
+
+/** All of them, which seeds have in turns: some more often than others. */
+export const aims = [
+  noAim,
+  noAim,
+  noAim,
+  noAim,
+  jumpingDatabase,
+  stopping,
+  stopping,
+  refusals,
+  refusals,
+  hotStale,
+  recycled,
+  crashAtStep,
+  crashAtStep,
+  slowStores,
+  failingPools,
+  lateOwners,
+  lateRepeats,
+  lostAnswers,
+  jumpingClocks,
+  lateNews,
+  lateNews,
+  forgottenPops,
+  spent,
+  failedAliases,
+  carried,
+  movedVisits,
+  crowded
+]

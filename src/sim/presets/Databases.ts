@@ -1,0 +1,90 @@
+import type { Occasional, SimOptions } from "../cli/Options.ts"
+import { Chance } from "../world/Chance.ts"
+import { scarce, withWorkload } from "./Aims.ts"
+import { liteFaults, never } from "./Faults.ts"
+
+/** The database fails over, in some seeds to a standby that has not been given the last commits: what of the witnesses is left knows, and users' tables are left alone. */
+export const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
+  // Whether a tombstone is older than a recovery is told by the clock that jumps.
+  if (!chance.happens(0.2) || options.faults.databaseClock.perMinute > 0) return options
+  const databaseLag_ms = chance.pick([0, 100, 600, 3_000])
+  const databaseFailover = { perMinute: chance.pick([1, 4]), least_ms: 200, most_ms: 4_000 }
+  const formerPrimary_ms = chance.pick([0, 0, 1_000, 6_000])
+  const standbyRoutes_ms = new Chance(chance.below(2 ** 31), "routes").pick([0, 3_000])
+  const faults = { ...options.faults, databaseFailover, databaseLag_ms, formerPrimary_ms, standbyRoutes_ms }
+  if (databaseLag_ms === 0) return { ...options, witnessed: true, faults }
+  // Where keys leave the database all the time, moves of them are among what it forgets.
+  const isHungry = chance.happens(0.5)
+  const drawn = isHungry ? withWorkload(scarce(options, chance), { created: 0.8, bursts: 0.1 }) : options
+  return {
+    ...withWorkload(drawn, { withAccount: 0 }),
+    witnessed: true,
+    // Of several nodes only in the simulation: a database that they share has none.
+    keyStock: drawn.keyStock === "file" ? "table" : drawn.keyStock,
+    faults: {
+      ...faults,
+      ...(isHungry && { databaseFailover: { perMinute: 12, least_ms: 50, most_ms: 2_000 } }),
+      redisFailover: never,
+      redisLoss: never
+    }
+  }
+}
+
+/** The database is there, and something is wrong with it. */
+export const withAilments = (options: SimOptions, chance: Chance): SimOptions => {
+  if (!chance.happens(0.2)) return options
+  const drawn = (fault: Occasional) => ({ ...fault, perMinute: chance.pick([0, 1, 4]) })
+  const { databaseFull, databaseReadOnly, databaseSlow } = liteFaults
+  return {
+    ...options,
+    faults: {
+      ...options.faults,
+      databaseFull: drawn(databaseFull),
+      databaseSlow: drawn(databaseSlow),
+      databaseReadOnly: drawn(databaseReadOnly)
+    }
+  }
+}
+
+/** Few connections, for which calls wait: where none is given up unanswered, since a pool opens no others for 15 s when it has given up as many as it may have. */
+export const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => {
+  const { cutDatabase, databaseCalls, databaseFailover, databaseRestart, databaseSlow, pause, slowCalls } =
+    options.faults
+  const faults = [cutDatabase, databaseFailover, databaseRestart, databaseSlow, pause]
+  const isAnswered =
+    faults.every(({ perMinute }) => perMinute === 0) &&
+    databaseCalls.lost + databaseCalls.ignored === 0 &&
+    slowCalls.most_ms * slowCalls.probability < 500
+  return isAnswered ? { ...options, connectionsMax: chance.pick([20, 3]) } : options
+}
+
+/** Further steps at which nodes are killed where there are several databases. */
+const stepsOfSeveral = ["BucketPlacement.read", "LinkCarrier.leave", "LinkCarrier.arrive"] as const
+
+/** So many databases have links; between several of them buckets move. Then there is no standby that lags: see `SimOptions`. */
+export const withDatabases = (options: SimOptions, databases: number, seed: number): SimOptions => {
+  if (databases === 1)
+    return { ...options, databases, faults: { ...options.faults, bucketMove: never, moverCrash: 0 } }
+  const chance = new Chance(seed, "moves")
+  return {
+    ...options,
+    databases,
+    faults: {
+      ...options.faults,
+      databaseLag_ms: 0,
+      bucketMove: {
+        perMinute: chance.pick([3, 8, 20]),
+        least_ms: 1_000,
+        most_ms: chance.pick([1_500, 8_000])
+      },
+      moverCrash: chance.pick([0, 0.02, 0.1]),
+      crashPoint: {
+        ...options.faults.crashPoint,
+        at:
+          options.faults.crashPoint.at === null
+            ? null
+            : chance.pick([options.faults.crashPoint.at, ...stepsOfSeveral])
+      }
+    }
+  }
+}

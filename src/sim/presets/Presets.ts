@@ -1,0 +1,172 @@
+import type { SimOptions } from "../cli/Options.ts"
+import { poolKinds } from "../../storage/keys/KeyPool.ts"
+import { stockKinds } from "../../storage/keys/KeyStock.ts"
+import { Chance } from "../world/Chance.ts"
+import { aims } from "./Aims.ts"
+import { withAilments, withDatabases, withFewConnections, withStandby } from "./Databases.ts"
+import { liteFaults, noFaults, weighted } from "./Faults.ts"
+
+/** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
+const calm: SimOptions = {
+  level: "actors",
+  nodes: 3,
+  databases: 1,
+  connectionsMax: 20,
+  pools: 2,
+  keyOrder: "permuted",
+  keyPool: "list",
+  keysPerRange: null,
+  bufferCapacity: 16,
+  redirectCacheMax: 64,
+  ownerCacheMax: 16,
+  staleRedirects_s: 0,
+  poolLow: 20,
+  poolHigh: 60,
+  keyStock: "none",
+  keyStockTarget: 0,
+  quarantine_s: 20,
+  answersKept_s: null,
+  witnessed: false,
+  compared: false,
+  createsPerMinute: null,
+  faulty_s: 42,
+  calm_s: 20,
+  workload: {
+    clients: 6,
+    think_ms: 1_230,
+    created: 0.53,
+    deleted: 0.04,
+    changed: 0.06,
+    withAlias: 0.1,
+    withLongAlias: 0,
+    withKey: 0.08,
+    reused: 0.06,
+    bulk: 0.02,
+    withExpiry: 0.1,
+    withMaxVisits: 0.1,
+    withChoices: 0,
+    edited: 0,
+    listed: 0,
+    withAccount: 0,
+    withDomain: 0.2,
+    justCreated: 0.4,
+    wished: 0.05,
+    bursts: 0.02,
+    followed: 0,
+    rivalled: 0,
+    remembered: 400
+  },
+  faults: noFaults
+}
+
+/** How often each kind of fault comes in a seed: some not at all, some seldom, some often. */
+const drawnWeights = (chance: Chance) => {
+  const weights = new Map<string, number>()
+  return (name: string) => {
+    const known = weights.get(name) ?? chance.pick([0, 0.5, 1, 1, 2, 6])
+    weights.set(name, known)
+    return known
+  }
+}
+
+const drawnSizes = (chance: Chance) => {
+  const capacity = chance.pick([4, 16, 32])
+  const low = capacity + chance.below(20)
+  return {
+    nodes: chance.between(1, 4),
+    pools: chance.between(1, 3),
+    bufferCapacity: capacity,
+    poolLow: low,
+    poolHigh: low + chance.between(10, 80)
+  }
+}
+
+/** What speed is measured with: deployments of one kind whose clients always do much the same, under faults that differ from seed to seed. */
+const steady = (seed: number): SimOptions => {
+  const chance = new Chance(seed, "steady")
+  const weight = drawnWeights(chance)
+  return {
+    ...calm,
+    ...drawnSizes(chance),
+    workload: {
+      ...calm.workload,
+      bursts: chance.pick([0, 0.02, 0.1]),
+      deleted: chance.pick([0, 0.04, 0.15]),
+      changed: chance.pick([0, 0.06, 0.2]),
+      withKey: chance.pick([0, 0.08, 0.2]),
+      reused: chance.pick([0, 0.06, 0.12]),
+      bulk: chance.pick([0, 0.02, 0.05])
+    },
+    faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
+  }
+}
+
+/** Everything that can be drawn is: the deployment's shape and sizes, what clients do, and which faults come how often. */
+const swarm = (seed: number): SimOptions => {
+  const chance = new Chance(seed, "swarm")
+  const weight = drawnWeights(chance)
+  const quarantine_s = chance.pick([4, 10, 20])
+  const clients = chance.pick([2, 6, 20])
+  const choices = new Chance(seed, "choices")
+  const drawn: SimOptions = {
+    ...calm,
+    ...drawnSizes(chance),
+    keyOrder: chance.pick(["permuted", "permuted", "sequential", "random"]),
+    keyPool: chance.pick(poolKinds),
+    keysPerRange: chance.pick([null, null, null, 10, 30]),
+    redirectCacheMax: chance.pick([4, 64, 64]),
+    ownerCacheMax: chance.pick([2, 16, 64]),
+    staleRedirects_s: quarantine_s * chance.pick([0, 0, 0.3, 0.7]),
+    keyStock: chance.pick(["none", ...stockKinds]),
+    keyStockTarget: chance.pick([0, 30, 120]),
+    quarantine_s,
+    answersKept_s: chance.pick([null, 12, 24]),
+    createsPerMinute: chance.pick([null, 2, 8]),
+    witnessed: new Chance(seed, "witnesses").happens(1 / 3),
+    compared: new Chance(seed, "compared stores").happens(2 / 3),
+    workload: {
+      clients,
+      think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 9, 18])),
+      created: chance.pick([0.2, 0.53, 0.8]),
+      deleted: chance.pick([0, 0.04, 0.15]),
+      changed: chance.pick([0, 0.06, 0.2]),
+      withAlias: chance.pick([0, 0.1, 0.3]),
+      withLongAlias: new Chance(seed, "long aliases").pick([0, 0, 0.3]),
+      withKey: chance.pick([0, 0.08, 0.2]),
+      reused: chance.pick([0, 0.06, 0.12]),
+      bulk: chance.pick([0, 0.02, 0.05]),
+      withExpiry: chance.pick([0, 0.1, 0.4]),
+      withMaxVisits: chance.pick([0, 0.1, 0.3]),
+      withChoices: choices.pick([0, 0, 0.1, 0.4]),
+      edited: choices.pick([0, 0, 0.3, 0.7]),
+      listed: choices.pick([0, 0, 0.02]),
+      withAccount: chance.pick([0, 0, 0.2, 0.5]),
+      withDomain: new Chance(seed, "domains").pick([0, 0.2, 0.6]),
+      justCreated: chance.pick([0.1, 0.4, 0.8]),
+      wished: chance.pick([0, 0.05, 0.2]),
+      bursts: chance.pick([0, 0.02, 0.1]),
+      followed: new Chance(seed, "followers").pick([0, 0.3, 0.6]),
+      rivalled: new Chance(seed, "rivals").pick([0, 0, 0.4]),
+      remembered: chance.pick([5, 40, 400])
+    },
+    faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
+  }
+  // In turns, so that a few dozen seeds have all of them.
+  const aimed = aims[seed % aims.length]!(drawn, chance)
+  const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
+  const drawnDatabases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
+  const databases = Math.max(ailing.databases, drawnDatabases)
+  return withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
+}
+
+/** The presets, by name: each makes the options of a seed. */
+export const presets = {
+  calm: () => calm,
+  lite: () => ({ ...calm, witnessed: true, compared: true, faults: liteFaults }),
+  swarm,
+  steady,
+  cruel: () => ({ ...calm, witnessed: true, faults: weighted(liteFaults, () => 5) })
+} satisfies Record<string, (seed: number) => SimOptions>
+
+/** See {@link presets}. */
+export type PresetName = keyof typeof presets
