@@ -8,7 +8,7 @@ import type { Lives } from "./checkers/facts/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
 import type { ClockRecord } from "./stores/database/DatabaseClock.ts"
 import type { SessionFigures } from "./stores/database/SessionFigures.ts"
-import type { Compared } from "./stores/VirtualDatabase.ts"
+import type { ComparisonFigures } from "./stores/sql/Comparison.ts"
 import type { Away, Silence } from "./stores/LinkInvalidationsVirtual.ts"
 import type { SimOptions } from "./cli/Options.ts"
 
@@ -54,7 +54,7 @@ export interface Evidence {
   readonly met: ReadonlyMap<string, number>
   readonly operations: ReadonlySet<string>
   /** How the database's stores were compared with those of production, if they were. */
-  readonly compared: Compared | undefined
+  readonly compared: ComparisonFigures | undefined
   /** The API keys of users. */
   readonly userKeys: ReadonlyArray<UserKey>
   /** Events that wait for webhooks' receivers at the end, by their ids. */

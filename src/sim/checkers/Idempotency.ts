@@ -14,31 +14,10 @@ const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
 /** Whether it is told that its alias is taken. */
 const isTaken = ({ body, status }: Exchange) => status === 409 && body?.includes('alias-taken"') === true
 
-/** Whether it is told that an earlier one is under way. */
-const isToldToWait = ({ body, status }: Exchange) =>
-  status === 409 && body?.includes('idempotency-in-progress"') === true
-
-/** How long after its request a create may be under way at most, and a guard be held of one that nobody works on any more. */
-const underWay_us = 10 * s_us
-const abandoned_us = 6 * s_us
-
-/** What was told to wait though no other one can be under way. `later_us`: how much longer a guard may be held. */
-const keptWaiting = (requests: ReadonlyArray<Exchange>, later_us: number): Exchange | undefined =>
-  requests.find(
-    (request) =>
-      isToldToWait(request) &&
-      requests.every(
-        (other) =>
-          other === request ||
-          isToldToWait(other) ||
-          other.sent_us + underWay_us + abandoned_us + later_us < request.sent_us
-      )
-  )
-
 /** How long a create may have taken at most that has certainly kept its answer for repeats: a part of the time for which a guard is held. */
 const heldFor_us = 2 * s_us
 
-/** What requests were answered after one of them, with the same body, had been told that its alias is taken: that is kept for repeats, unless it is lost on the way to the store. */
+/** What requests were answered after one of them, with the same body, had been told that its alias is taken: that is kept for repeats, unless it is lost on the way to the store, or the guard was another's by then. */
 const unkeptOf = (
   requests: ReadonlyArray<Exchange>,
   isLost: (from_us: number, until_us: number) => boolean
@@ -84,8 +63,7 @@ const faultsOf = (
   all: ReadonlyArray<Exchange>,
   bound: ReadonlyMap<string, ReadonlyArray<Binding>>,
   kept_us: number,
-  isLost: (from_us: number, until_us: number) => boolean,
-  later_us: number
+  isLost: (from_us: number, until_us: number) => boolean
 ): ReadonlyArray<readonly [at: Exchange, text: string]> => {
   const until_us = all[0]!.sent_us + kept_us
   const requests = all.filter(({ answered_us }) => answered_us === undefined || answered_us < until_us)
@@ -122,11 +100,7 @@ const faultsOf = (
       )
   )
   const unkept = unkeptOf(requests, isLost)
-  const waiting = keptWaiting(all, later_us)
   return [
-    ...(waiting === undefined
-      ? []
-      : [[waiting, "were told to wait when none of them could be under way"] as const]),
     ...(unkept === undefined
       ? []
       : [
@@ -162,20 +136,22 @@ export const Idempotency: Checker = {
     const bound = boundTo(evidence)
     // By the database's clock.
     const skipped_us = evidence.clock.jumps.reduce((sum, { by_us }) => sum + Math.max(0, by_us), 0)
-    const later_us = evidence.clock.jumps.reduce((sum, { by_us }) => sum - Math.min(0, by_us), 0)
     const { answersKept_s } = evidence.options
     const kept_us =
       answersKept_s === null ? Number.POSITIVE_INFINITY : (1 - driftMax) * answersKept_s * s_us - skipped_us
-    const lost = evidence.journal.filter(
-      (entry) =>
-        entry.tag === "database forgot" ||
-        (entry.tag === "unanswered" && entry.operation.startsWith("GuardedCreates."))
+    // Where buckets move, an answer may be lost without a call. A guard can be begun again when the clock jumps.
+    const isAnyLost =
+      evidence.options.databases > 1 || evidence.journal.some(({ tag }) => tag === "database forgot")
+    const lost_us = [...evidence.clock.jumps, ...evidence.journal].flatMap((one) =>
+      !("tag" in one) || (one.tag === "unanswered" && one.operation.startsWith("GuardedCreates."))
+        ? [one.at_us]
+        : []
     )
     const isLost = (from_us: number, until_us: number) =>
-      lost.some(({ at_us, tag }) => tag === "database forgot" || (at_us >= from_us && at_us <= until_us))
+      isAnyLost || lost_us.some((at_us) => from_us <= at_us && at_us <= until_us)
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, bound, kept_us, isLost, later_us).map(([at, text]): Violation => ({
+        faultsOf(requests, bound, kept_us, isLost).map(([at, text]): Violation => ({
           checker: Idempotency.name,
           at_us: at.answered_us ?? evidence.end_us,
           text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,

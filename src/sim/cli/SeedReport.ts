@@ -40,7 +40,7 @@ export const SeedReport = Schema.Struct({
   /** How often which fault met which operation; see `Meetings`. And all operations that there were. */
   met: Counts,
   operations: Schema.Array(Schema.String),
-  /** How the database's stores were compared with those of production, if they were; see `Compared`. */
+  /** How the database's stores were compared with those of production, if they were; see `ComparisonFigures`. */
   compared: Schema.optional(Schema.Struct({ answers: Schema.Number, isWhole: Schema.Boolean })),
   /** The longest recovery after each kind of fault. */
   recoveries: Schema.Array(Recovery),

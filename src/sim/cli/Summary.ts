@@ -13,7 +13,7 @@ const Counts = Schema.mutable(Schema.Record({ key: Schema.String, value: Schema.
 export const Summary = Schema.mutable(
   Schema.Struct({
     seeds: Schema.Number,
-    /** Of all seeds' digests, in whatever order they ended: 16 hexadecimal digits. Two runs of the same seeds are equal when theirs are. */
+    /** The sum of all seeds' digests, in whatever order they ended: 16 hexadecimal digits. Where those of two runs of the same seeds differ, so do the runs. */
     digest: Schema.String,
     virtual_s: Schema.Number,
     tasks: Schema.Number,
@@ -25,7 +25,7 @@ export const Summary = Schema.mutable(
     /** How often which fault met which operation; see `Meetings`. And all operations that there were. */
     met: Counts,
     operations: Schema.mutable(Schema.Array(Schema.String)),
-    /** Answers of stores that were compared with those of production, in how many seeds, and in how many to the end; see `Compared`. */
+    /** Answers of stores that were compared with those of production, in how many seeds, and in how many to the end; see `ComparisonFigures`. */
     compared: Schema.mutable(
       Schema.Struct({ answers: Schema.Number, seeds: Schema.Number, whole: Schema.Number })
     ),

@@ -14,7 +14,7 @@ import type { World } from "../world/World.ts"
 const bulkMax = 4
 
 /** How often a client with an `Idempotency-Key` repeats its create at most, and how long it waits before the first time; twice as long each further time. */
-const repeatsMax = 5
+const repeatsMax = 4
 const repeatAfter_us = 600 * ms_us
 
 /** When a client sends a keyed create once more for no reason, at most: with another one under way, or long after it was answered. */

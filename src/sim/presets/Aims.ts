@@ -296,7 +296,7 @@ const failedAliases: Aim = (options, chance) => ({
   }
 })
 
-/** Keys are free again soon in several databases, and answers are lost when they are carried. */
+/** Keys are free again soon in several databases, whose answers are lost when these are carried; nothing else goes wrong, but for kills. */
 const carried: Aim = (options, chance) => ({
   ...recycled(options, chance),
   databases: chance.between(2, 3),

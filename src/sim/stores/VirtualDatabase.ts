@@ -32,7 +32,7 @@ import * as LinkPorts from "./ports/LinkPorts.ts"
 import * as NodePorts from "./ports/NodePorts.ts"
 import * as UserPorts from "./ports/UserPorts.ts"
 import * as VisitPort from "./ports/VisitPort.ts"
-import type { Differs } from "./sql/Comparison.ts"
+import type { ComparisonFigures, Differs } from "./sql/Comparison.ts"
 import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
 import { UserTables } from "./UserTables.ts"
@@ -59,14 +59,6 @@ export interface DatabaseOptions {
   readonly homes?: OneOfSeveral
   /** Whether its stores are compared with those of production over SQLite: only where it has all links. */
   readonly isCompared?: boolean
-}
-
-/** How stores were compared with those of production. */
-export interface Compared {
-  /** Answers that were compared. */
-  readonly answers: number
-  /** Whether those of links were compared to the end: not beyond what only the database in memory can do. */
-  readonly isWhole: boolean
 }
 
 /** A database among several that have links. */
@@ -187,7 +179,7 @@ export class VirtualDatabase {
   }
 
   /** How its stores were compared with those of production, if they were. */
-  get compared(): Compared | undefined {
+  get compared(): ComparisonFigures | undefined {
     const { comparison: links } = this.#primary
     if (links === undefined) return undefined
     return { answers: links.answers + this.users.answers, isWhole: links.isOn }

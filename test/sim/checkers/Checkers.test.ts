@@ -471,17 +471,6 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Idempotency,
     { exchanges: [aliasTaken(1), aliasTaken(3, { body: problem("idempotency-in-progress") })] }
   ],
-  [
-    "a repeat that waits for a create that must be over",
-    Idempotency,
-    {
-      exchanges: [
-        keyed(1, { status: 503, key: undefined }),
-        aliasTaken(5, { body: problem("idempotency-in-progress") }),
-        aliasTaken(18, { body: problem("idempotency-in-progress") })
-      ]
-    }
-  ],
   ["a repeat that is given an alias that was taken", Idempotency, { exchanges: [aliasTaken(1), keyed(9)] }],
   ["two links of one URL", ReusedLinks, { exchanges: [reusing(1)], journal: [bound, another] }],
   [
@@ -850,14 +839,6 @@ describe("the checkers", () => {
     ).toEqual([])
   })
 
-  it("find nothing in a repeat that waits for a create that may be under way, by a clock that went back", () => {
-    const waiting = (at_s: number) => aliasTaken(at_s, { body: problem("idempotency-in-progress") })
-    const first = keyed(1, { status: 503, key: undefined })
-    expect(Idempotency.check(evidence({ exchanges: [first, waiting(16)] }))).toEqual([])
-    const clock = { ...evidence({}).clock, jumps: [{ at_us: 2 * s_us, by_us: -5 * s_us }] }
-    expect(Idempotency.check(evidence({ exchanges: [first, waiting(18)], clock }))).toEqual([])
-  })
-
   it("find nothing in a pool that is filled to its mark, nor in one that got keys back when its owner knew its level", () => {
     const full = [pushed(1, 1, keysOf("a", 40)), leased(2, ["a0"]), pushed(3, 1, keysOf("b", 21))]
     expect(PoolLevel.check(evidence({ journal: full }))).toEqual([])
@@ -865,6 +846,8 @@ describe("the checkers", () => {
     expect(PoolLevel.check(evidence({ journal: back }))).toEqual([])
     const empty = [pushed(1, 1, keysOf("a", 90))]
     expect(PoolLevel.check(evidence({ journal: empty }))).toEqual([])
+    const late = [pushed(1, 2, keysOf("a", 60)), pushed(2, 1, keysOf("b", 30))]
+    expect(PoolLevel.check(evidence({ journal: late }))).toEqual([])
   })
 
   it("find nothing in a repeat of a create whose alias was taken where that may not have been kept", () => {
@@ -879,6 +862,10 @@ describe("the checkers", () => {
     expect(Idempotency.check(evidence({ exchanges, journal: [unsettled] }))).toEqual([])
     const slow = [aliasTaken(4, { sent_us: s_us }), keyed(9)]
     expect(Idempotency.check(evidence({ exchanges: slow }))).toEqual([])
+    const clock = { ...evidence({}).clock, jumps: [{ at_us: s_us, by_us: 8 * s_us }] }
+    expect(Idempotency.check(evidence({ exchanges, clock }))).toEqual([])
+    const options = { ...presets.calm(), databases: 2 }
+    expect(Idempotency.check(evidence({ exchanges, options }))).toEqual([])
   })
 
   it("find nothing in a finished batch of a former owner that a failover has opened again, and something in one that was not finished", () => {

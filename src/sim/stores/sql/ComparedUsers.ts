@@ -33,6 +33,11 @@ const placeOf = ({ body, id, event, webhookId }: Delivery) => `${webhookId} ${ev
 export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison): UserStores => {
   const webhooks = comparison.port("WebhookStore", memory.webhooks, sql.webhooks, { look: shownLook })
 
+  const owners = new Set<string>()
+  /** Compares as well what has been left of all webhooks. */
+  const leavingAll = <A, E>(self: Effect.Effect<A, E>) =>
+    comparison.after(self, () => Effect.forEach(owners, webhooks.list))
+
   /** Compares as well what a change has left of a webhook. */
   const leaving = <A, E>(self: Effect.Effect<A, E>, { webhookId }: Delivery) =>
     comparison.after(self, () => webhooks.find(webhookId))
@@ -42,6 +47,13 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
     quotas: comparison.port("QuotaStore", memory.quotas, sql.quotas),
     webhooks: {
       ...webhooks,
+      add: (webhook, challenge, max) =>
+        Effect.zipRight(
+          Effect.sync(() => owners.add(webhook.owner)),
+          webhooks.add(webhook, challenge, max)
+        ),
+      lapse: (adminKeyId) => leavingAll(webhooks.lapse(adminKeyId)),
+      sweep: leavingAll(webhooks.sweep),
       offer: (messages) =>
         comparison.after(webhooks.offer(messages), () =>
           Effect.forEach(new Set(messages.map(({ owner }) => owner)), webhooks.list)

@@ -27,6 +27,14 @@ const shownOf = <A, E>(exit: Exit.Exit<A, E>, shown: (value: A) => unknown): unk
       })
   })
 
+/** How stores were compared with those of production. */
+export interface ComparisonFigures {
+  /** Answers that were compared. */
+  readonly answers: number
+  /** Whether those of links were compared to the end: not beyond what only the database in memory can do. */
+  readonly isWhole: boolean
+}
+
 /** Stores in memory and the same over SQL, of which each is asked the same; the answers are those of memory. It ends with the first difference. */
 export class Comparison {
   readonly #differs: Differs
