@@ -166,10 +166,7 @@ export const links: ReadonlyArray<Mutant> = [
     text: "A create that comes twice conflicts with itself.",
     promise: "C1",
     checker: "unique binding",
-    options: withFaults(
-      { messages: { dropped: 0.1, repeated: 0.5, delayed: 0, delay_ms: 0 } },
-      { withAlias: 0.5 }
-    ),
+    options: withFaults({ databaseCalls: { refused: 0, lost: 0.1, ignored: 0 } }, { withAlias: 0.5 }),
     make: inDatabase((links) => ({
       insertMany: (rows) => links.insertMany(rows.map((row) => Struct.omit(row, "createId")))
     }))

@@ -408,9 +408,10 @@ export const Ledger: Checker = {
       0
     )
     const known = new Set(journal.flatMap((entry) => (entry.tag === "minted" ? entry.keys : [])))
+    const hasForgotten = journal.some(({ tag }) => tag === "database forgot" || tag === "recovered")
     /** Minted keys that were free again and came into no stock: others may have them from a time that was forgotten. */
     const withheld = journal.filter(
-      (entry) => entry.tag === "freed" && entry.custom && known.has(plainKeyOf(entry.key))
+      (entry) => hasForgotten && entry.tag === "freed" && entry.custom && known.has(plainKeyOf(entry.key))
     ).length
     const refillsAtOnce = options.pools + options.nodes
     const uncertain = exchanges.filter(isUncertain(evidence)).length
