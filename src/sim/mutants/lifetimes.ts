@@ -93,7 +93,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "freed-key-in-a-record",
     text: "A key that is freed stays in the record of an open batch, whose finisher hands it out as well.",
     promise: "C1",
-    checker: "key ways",
+    checker: "specification",
     options: recorded,
     make: () => ({
       database: ({ lifetime }, { stocked: { batches } }) => ({
@@ -142,7 +142,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "ended-too-early",
     text: "Links end for good 3 s before they expire.",
     promise: "C3",
-    checker: "read your writes",
+    checker: "quarantine",
     options: shortLived,
     make: () => ({
       database: ({ lifetime }, { rows }) => ({
