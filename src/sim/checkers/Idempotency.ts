@@ -142,13 +142,14 @@ export const Idempotency: Checker = {
     // Where buckets move, an answer may be lost without a call. A guard can be begun again when the clock jumps.
     const isAnyLost =
       evidence.options.databases > 1 || evidence.journal.some(({ tag }) => tag === "database forgot")
-    const lost_us = [...evidence.clock.jumps, ...evidence.journal].flatMap((one) =>
-      !("tag" in one) || (one.tag === "unanswered" && one.operation.startsWith("GuardedCreates."))
-        ? [one.at_us]
-        : []
-    )
+    const losses = [
+      ...evidence.clock.jumps,
+      ...evidence.journal.filter(
+        (entry) => entry.tag === "unanswered" && entry.operation.startsWith("GuardedCreates.")
+      )
+    ]
     const isLost = (from_us: number, until_us: number) =>
-      isAnyLost || lost_us.some((at_us) => from_us <= at_us && at_us <= until_us)
+      isAnyLost || losses.some(({ at_us }) => from_us <= at_us && at_us <= until_us)
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
         faultsOf(requests, bound, kept_us, isLost).map(([at, text]): Violation => ({

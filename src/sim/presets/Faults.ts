@@ -1,5 +1,6 @@
 import type { FaultOptions, Occasional } from "../cli/Options.ts"
 
+/** Does not come. */
 export const never: Occasional = { perMinute: 0, least_ms: 0, most_ms: 0 }
 
 /** Nothing goes wrong. */

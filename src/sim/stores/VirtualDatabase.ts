@@ -35,7 +35,7 @@ import * as VisitPort from "./ports/VisitPort.ts"
 import type { ComparisonFigures, Differs } from "./sql/Comparison.ts"
 import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
-import { UserTables } from "./UserTables.ts"
+import { UserTables } from "./database/UserTables.ts"
 
 const nothing = () => {}
 

@@ -172,8 +172,8 @@ const causesOf = (evidence: Evidence) => {
       entry.tag === "unanswered" && operations.includes(entry.operation) && isGivenUp(entry) ? [entry] : []
     )
   /** Of what takes keys, which loses some only where it may have been done. */
-  const unanswered = (...operations: ReadonlyArray<string>) =>
-    withoutAnswer(operations).filter(({ isUnsent }) => isUnsent !== true).length
+  const perhapsDone = (...operations: ReadonlyArray<string>) =>
+    withoutAnswer(operations).filter(({ isUnsent }) => isUnsent !== true)
   /** Of what puts keys somewhere, which loses them where it was certainly not done, too. */
   const failed = (...operations: ReadonlyArray<string>) => withoutAnswer(operations).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
@@ -187,12 +187,11 @@ const causesOf = (evidence: Evidence) => {
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody. */
-    leases: unanswered("KeyPool.lease", "send Lease") + journal.filter(isLateLease).length,
+    leases: perhapsDone("KeyPool.lease", "send Lease").length + journal.filter(isLateLease).length,
     /** Being interrupted does not end the wait for numbers. */
     advances:
-      withoutAnswer(["KeyRangeStore.advance"]).filter(
-        (entry) => entry.interrupted_us === undefined && entry.isUnsent !== true
-      ).length +
+      perhapsDone("KeyRangeStore.advance").filter(({ interrupted_us }) => interrupted_us === undefined)
+        .length +
       unwitnessed +
       askedAtTheEnd(evidence),
     /** Refills that may have been given up before their keys were recorded. */

@@ -12,8 +12,7 @@ interface CameBack {
 
 /**
  * C6: a push leaves a pool shard with no more keys than its high-water mark, unless the pool was empty; so that is what a Redis can lose. Keys that were given back, or that a failover has brought
- * back, since the owner may have asked are on top of it, and so is
- * what a former owner pushes to a pool that has forgotten the newer one.
+ * back, since the owner may have asked are on top of it, and so is what a former owner pushes to a pool that has forgotten the newer one.
  */
 export const PoolLevel: Checker = {
   name: "pool level",

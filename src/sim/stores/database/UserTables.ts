@@ -1,11 +1,11 @@
 import { Clock, Effect } from "effect"
-import { leaseMax_ms } from "../../storage/webhooks/WebhookStore.ts"
-import * as AccountStoreMemory from "./AccountStoreMemory.ts"
-import * as QuotaStoreMemory from "./QuotaStoreMemory.ts"
-import * as ComparedUsers from "./sql/ComparedUsers.ts"
-import { Comparison, type Differs } from "./sql/Comparison.ts"
-import type { BySql, UserStores } from "./sql/SqlStores.ts"
-import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
+import { leaseMax_ms } from "../../../storage/webhooks/WebhookStore.ts"
+import * as AccountStoreMemory from "../AccountStoreMemory.ts"
+import * as QuotaStoreMemory from "../QuotaStoreMemory.ts"
+import * as ComparedUsers from "../sql/ComparedUsers.ts"
+import { Comparison, type Differs } from "../sql/Comparison.ts"
+import type { BySql, UserStores } from "../sql/SqlStores.ts"
+import * as WebhookStoreMemory from "../WebhookStoreMemory.ts"
 
 /** What the database knows of users, quotas and webhooks, in memory. No failover forgets anything of them. */
 export class UserTables {
