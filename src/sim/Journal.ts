@@ -1,4 +1,5 @@
 import type { Link } from "../model/Link.ts"
+import type { Quota } from "../storage/accounts/QuotaStore.ts"
 import type { RangeSlot, Watermark } from "../storage/keys/KeyRangeStore.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 import type { World } from "./world/World.ts"
@@ -180,6 +181,7 @@ export type UserEntry =
       readonly by: string
       readonly quota: string
       readonly limit: number
+      readonly period: Quota["period"]
       readonly demand: number
       readonly granted: number
       readonly nextIn_ms: number
@@ -188,6 +190,8 @@ export type UserEntry =
   | {
       readonly tag: "took"
       readonly by: string
+      /** For what, such as `create`. */
+      readonly use: string
       readonly quotas: ReadonlyArray<string>
       readonly isAllowed: boolean
     }

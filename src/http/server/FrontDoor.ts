@@ -27,7 +27,7 @@ import { noRoute, VisitorPages } from "../pages/VisitorPages.ts"
  * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
  * the way to the client.
  */
-const answerMax = Duration.seconds(4)
+export const answerMax = Duration.seconds(4)
 
 /** What begins within this time shares one timer. */
 const gatherFor = Duration.millis(100)

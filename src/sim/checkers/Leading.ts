@@ -1,17 +1,19 @@
 import type { Checker, Violation } from "../Evidence.ts"
+import { length_ms } from "../../storage/accounts/QuotaStore.ts"
 import { ms_us, s_us } from "../world/Time.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
 import { domainsUnread } from "./facts/domainsUnread.ts"
 import { knownOf } from "./facts/known.ts"
 import { meantBy } from "./facts/attributed.ts"
 import { forwards, leads, variantOf } from "./facts/targets.ts"
 import { createdLinks, type Life, lifeAt, lifeLedBy } from "./facts/lives.ts"
 
-/** From when on a run whose clocks are right is in one day of UTC: microseconds, as runs begin at midnight. */
-const sameDay_us = s_us
+/** How long before and after midnight a node may go by either day: microseconds. */
+const nearMidnight_us = s_us
 
 /**
  * A redirect leads where the rules, the variants and the forwarded path of its link say that lead this visitor, by some state that the link has had; a path that follows a key leads nowhere only where its link does not forward it; and
- * a visitor keeps their variant, whichever node answers. Of several aliases with which a path begins, the longest that has a row decides. That the state is new enough is told by `Freshness`.
+ * a visitor keeps their variant for a day of UTC, whichever node answers. Of several aliases with which a path begins, the longest that has a row decides. That the state is new enough is told by `Freshness`.
  */
 export const Leading: Checker = {
   name: "leading",
@@ -21,7 +23,9 @@ export const Leading: Checker = {
     const { versionsFor } = knownOf(evidence)
     const violations: Array<Violation> = []
     // By a clock that is not right it may be another day, in which visitors may have other variants.
-    const isOneDay = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
+    const isRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
+    const { at_ms } = databaseTime(evidence)
+    const dayOf = (at_us: number) => Math.floor(at_ms(at_us) / length_ms.day)
     const isUnread = domainsUnread(evidence)
     const variants = new Map<Life, Map<string, number>>()
     for (const exchange of exchanges) {
@@ -64,10 +68,12 @@ export const Leading: Checker = {
         continue
       }
       const variant = variantOf(led.link, location)
-      if (variant === undefined || !isOneDay || sent_us < sameDay_us) continue
+      if (variant === undefined || !isRight) continue
+      const day = dayOf(sent_us - nearMidnight_us)
+      if (day !== dayOf(answered_us + nearMidnight_us)) continue
       const kept = variants.get(life) ?? new Map<string, number>()
       variants.set(life, kept)
-      const all = JSON.stringify(led.link.extras?.variants)
+      const all = JSON.stringify([day, led.link.extras?.variants])
       const before = kept.get(all) ?? variant
       if (before !== variant)
         found(

@@ -202,6 +202,8 @@ export const SimOptions = Schema.Struct({
   compared: Schema.Boolean,
   /** How many links a user creates in a minute, and by one API key twice as many; `null`: any number. */
   createsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
+  /** How often a user's links redirect in a day, and those that one API key made half as often; `null`: without a limit. */
+  redirectsPerDay: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How long faults come, in virtual seconds. */
   faulty_s: Duration_s,
   /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */

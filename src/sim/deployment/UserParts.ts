@@ -54,7 +54,13 @@ const noting = (
     return standing
   }
   const noted = (limits: Parameters<typeof limiter.takeAll>[0], isAllowed: boolean) =>
-    journal.add({ tag: "took", by, quotas: limits.map(({ id }) => hash.of("quota", id)), isAllowed })
+    journal.add({
+      tag: "took",
+      by,
+      use: limits[0]!.id.split(":", 1)[0]!,
+      quotas: limits.map(({ id }) => hash.of("quota", id)),
+      isAllowed
+    })
   return {
     ...limiter,
     takeAllNow: note,
@@ -113,7 +119,8 @@ export const after =
             )
           )
     }
-    const quotas = { ...Quotas.unlimited, createsPerMinute: options.createsPerMinute }
+    const { createsPerMinute, redirectsPerDay } = options
+    const quotas = { ...Quotas.unlimited, createsPerMinute, redirectsPerDay }
     return (whole as unknown as Built<Known, E>).pipe(
       adding(Accounts.layer),
       adding(RateLimiter.layer),

@@ -89,7 +89,7 @@ export class Users {
 
   #addKey(user: string) {
     const number = this.keys.length
-    const { createsPerMinute } = this.#options
+    const { createsPerMinute, redirectsPerDay } = this.#options
     const id = `key_${number}`
     const secret = `lm_${String(number).padStart(32, "0")}`
     const key = {
@@ -99,7 +99,7 @@ export class Users {
       name: id,
       scopes: ["links:write", "links:read"],
       createsPerMinute: createsPerMinute === null ? null : 2 * createsPerMinute,
-      redirectsPerDay: null,
+      redirectsPerDay: redirectsPerDay === null ? null : Math.ceil(redirectsPerDay / 2),
       createdAt: this.#world.now_ms,
       expiresAt: null
     }

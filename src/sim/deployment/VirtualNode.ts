@@ -44,6 +44,7 @@ import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
 import { fork } from "../world/ProcessServices.ts"
+import { ms_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
 /** The operator's settings. */
@@ -61,6 +62,8 @@ const carrying = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Sco
   Parts.adding(LinkCarrying.layer)(
     self as unknown as Effect.Effect<Context.Context<Has | Sharding>, E, Scope.Scope>
   ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
+
+const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
 
 /** How often a node that starts asks for the domains, until it knows them. */
 const askAgain = Schedule.spaced("200 millis")
@@ -245,8 +248,12 @@ export class VirtualNode {
     const { late, serve } = serving
     this.#underWay.add(connection)
     const begin = () => {
+      const begun_us = this.process.world.now_us
       const giveUp = serve(request, (response) => {
+        // What a node gives up itself may have redirected by then, as what its client gives up.
+        const isLate = response.status === 503 && this.process.world.now_us - begun_us >= answerMax_us
         if (response.status === 302) this.#visited(request, response)
+        else if (isLate) this.#visited(request, undefined)
         if (this.#end(connection)) done(response)
       })
       connection.giveUp = () => {

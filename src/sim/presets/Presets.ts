@@ -29,6 +29,7 @@ const calm: SimOptions = {
   witnessed: false,
   compared: false,
   createsPerMinute: null,
+  redirectsPerDay: null,
   faulty_s: 42,
   calm_s: 20,
   workload: {
@@ -122,6 +123,7 @@ const swarm = (seed: number): SimOptions => {
     quarantine_s,
     answersKept_s: chance.pick([null, 12, 24]),
     createsPerMinute: chance.pick([null, 2, 8]),
+    redirectsPerDay: new Chance(seed, "redirects of a day").pick([null, null, 6, 20]),
     witnessed: new Chance(seed, "witnesses").happens(1 / 3),
     compared: new Chance(seed, "compared stores").happens(2 / 3),
     workload: {

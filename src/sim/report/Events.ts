@@ -93,9 +93,9 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "counted":
       return `counted ${entry.visits.map(([key, visits]) => `${visits} of ${key}`).join(", ") || "nothing new"}`
     case "granted":
-      return `was granted ${entry.granted} of a quota of ${entry.limit}`
+      return `was granted ${entry.granted} of a quota of ${entry.limit} a ${entry.period}`
     case "took":
-      return `${entry.isAllowed ? "took" : "refused"} one of ${entry.quotas.length} quotas`
+      return `${entry.isAllowed ? "took" : "refused"} one of ${entry.quotas.length} quotas of ${entry.use}`
     case "offered":
     case "received":
       return `${entry.tag} ${entry.events.length} events for webhooks`

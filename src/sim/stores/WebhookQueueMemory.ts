@@ -78,8 +78,6 @@ const isAhead = ({ attempts, dueAt, event, lease }: Held, now: number) => {
   return dueAt > now + (lease !== null ? leaseMax_ms : isUntried ? 0 : retryMax_ms)
 }
 
-const isDue = (held: Held, now: number) => held.dueAt <= now || isAhead(held, now)
-
 /** In the order in which messages are given at `now`. */
 const inOrderAt = (now: number) => (one: Held, other: Held) =>
   Number(isAhead(other, now)) - Number(isAhead(one, now)) ||
@@ -167,13 +165,16 @@ export const claim = (
   now: number
 ): ReadonlyArray<Delivery> => {
   const inOrder = inOrderAt(now)
-  const firstDue = ({ messages }: Place) => {
+  const looked = (place: Place) => {
     let first: Held | undefined
-    for (const held of messages.values()) {
-      if (isPending(held) && (first === undefined || inOrder(held, first) < 0)) first = held
+    const ahead: Array<Held> = []
+    for (const held of place.messages.values()) {
+      if (!isPending(held)) continue
+      if (first === undefined || held.dueAt < first.dueAt) first = held
+      if (isAhead(held, now)) ahead.push(held)
     }
-    if (first === undefined) return Infinity
-    return isAhead(first, now) ? 0 : first.dueAt + (first.isSealed ? 0 : gatherFor_ms)
+    const dueAt = first === undefined ? Infinity : first.dueAt + (first.isSealed ? 0 : gatherFor_ms)
+    return { place, ahead, dueAt }
   }
   const waiting = places
     .filter(
@@ -183,20 +184,22 @@ export const claim = (
         !busy.owners.includes(place.webhook.owner) &&
         !busy.hosts.includes(place.host)
     )
-    .map((place) => ({ place, dueAt: firstDue(place) }))
-    .filter(({ dueAt }) => dueAt <= now)
+    .map(looked)
+    .filter(({ ahead, dueAt }) => ahead.length > 0 || dueAt <= now)
     .toSorted(
-      (one, other) => one.dueAt - other.dueAt || (one.place.webhook.id < other.place.webhook.id ? -1 : 1)
+      (one, other) =>
+        Number(other.ahead.length > 0) - Number(one.ahead.length > 0) ||
+        one.dueAt - other.dueAt ||
+        (one.place.webhook.id < other.place.webhook.id ? -1 : 1)
     )
     .slice(0, max)
-    .map(({ place }) => place)
   const fair = Math.ceil(max / waiting.length)
   const groups = waiting
-    .flatMap((place) => {
+    .flatMap(({ ahead, place }) => {
       const { failures, host, webhook } = place
       const room = roomFor({ id: webhook.id, owner: webhook.owner, host, failures })
-      const due = pendingOf(place)
-        .filter((held) => isDue(held, now) && (place.isVerified || held.event === verificationType))
+      const due = (ahead.length > 0 ? ahead : pendingOf(place).filter(({ dueAt }) => dueAt <= now))
+        .filter(({ event }) => place.isVerified || event === verificationType)
         .toSorted(inOrder)
       return groupsOf(due, join)
         .slice(0, Math.min(failures > 0 ? 1 : fair, room))

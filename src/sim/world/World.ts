@@ -9,8 +9,8 @@ import { VirtualProcess } from "./VirtualProcess.ts"
 
 useOwnLoop(true)
 
-/** When every world begins: milliseconds since the Unix epoch. */
-const beginning_ms = 1_767_225_600_000
+/** When every world begins, in milliseconds since the Unix epoch: half a minute before a day of UTC ends, since some things count by the day. */
+const beginning_ms = 1_767_225_570_000
 
 /** The maximum of tasks in a world: a run that needs more would not end. */
 const tasksMax = 50_000_000

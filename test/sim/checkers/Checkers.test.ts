@@ -150,19 +150,20 @@ const counted = (at_s: number, visits: number) =>
   ({ tag: "counted", at_us: at_s * s_us, by, visits: [["abc", visits]] }) as const
 const deleting = (at_s: number, status = 204) =>
   exchange(at_s, { kind: "delete", status, location: undefined })
-const granted = (at_s: number, count: number, demand = count) =>
+const granted = (at_s: number, count: number, demand = count, period: "minute" | "day" = "minute") =>
   ({
     tag: "granted",
     at_us: at_s * s_us,
     by,
     quota: "q",
     limit: 10,
+    period,
     demand,
     granted: count,
     nextIn_ms: 0
   }) as const
 const took = (at_s: number, isAllowed: boolean) =>
-  ({ tag: "took", at_us: at_s * s_us, by, quotas: ["q"], isAllowed }) as const
+  ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], isAllowed }) as const
 const key = { id: "key_0", secret: "secret", user: "usr_0", added_us: 0, revoked_us: Infinity }
 const ownBound = { ...bound, link: { ...row, owner: "usr_0" } }
 const offered = { tag: "offered", at_us: s_us, by, events: ["msg"] } as const

@@ -1,6 +1,10 @@
-import type { Checker, Violation } from "../../Evidence.ts"
+import { adminId } from "../../../accounts/Access.ts"
+import { length_ms } from "../../../storage/accounts/QuotaStore.ts"
+import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { lifeLedBy } from "../facts/lives.ts"
 
 /** How long a node allows everything after the store did not answer, and how long an answer of the store takes at most. */
 const open_us = 1.5 * s_us
@@ -23,21 +27,68 @@ interface Lease {
   emptyUntil_us: number
 }
 
-/** What a quota of a minute has left for all, as the store must have it, by the database's clock. */
+/** What a quota has left for all, as the store must have it at a moment of the database's clock. */
 interface Bucket {
-  left: number
-  at_us: number
+  readonly left: number
+  readonly at_ms: number
+}
+
+/** How far back the database's clock goes at least if it was ahead before, and is right now. */
+const corrected_ms = 1_000
+
+/** What a quota can have left at a moment of the database's clock: one of a minute refills evenly, one of a day is whole again at midnight. */
+const leftAt = ({ limit, period }: Granted, { at_ms, left }: Bucket, now_ms: number): number => {
+  const each_ms = length_ms[period]
+  if (period !== "day") return Math.min(limit, left + (Math.max(0, now_ms - at_ms) * limit) / each_ms)
+  const isSameDay =
+    (now_ms < at_ms && at_ms <= now_ms + corrected_ms) ||
+    Math.floor(now_ms / each_ms) === Math.floor(at_ms / each_ms)
+  return isSameDay ? left : limit
+}
+
+/** How often something may have counted for quotas, at least and at most. */
+interface Use {
+  readonly least: number
+  readonly most: number
+}
+
+/** Tries that the load balancer gives a request at most. */
+const triesMax = 4
+
+const triesOf = (exchanges: Evidence["exchanges"]): number =>
+  exchanges.reduce((sum, { status, tries }) => sum + (status === 0 ? triesMax : Math.max(1, tries)), 0)
+
+/** Creates by users. */
+const creates = ({ exchanges }: Evidence): Use => {
+  const asked = exchanges.filter(({ apiKey }) => apiKey !== undefined)
+  return { least: asked.filter(({ status }) => status === 201).length, most: triesOf(asked) }
+}
+
+/** Redirects of links that are users'. */
+const redirects = ({ end_us, exchanges, lives }: Evidence): Use => {
+  const isUsers = (owner: string | null | undefined) =>
+    owner !== undefined && owner !== null && owner !== adminId
+  const asked = exchanges.filter(
+    ({ key, kind }) => kind === "redirect" && lives.get(key!)?.some(({ link }) => isUsers(link.owner))
+  )
+  const led = asked.filter(
+    ({ answered_us = end_us, key, location, status }) =>
+      status === 302 && isUsers(lifeLedBy(lives, key!, location, answered_us)?.link.owner)
+  )
+  return { least: led.length, most: triesOf(asked) }
 }
 
 /**
- * Quotas hold for all nodes together and are used up: the store grants a minute's limit and what refills; a node allows what it was granted, and more only
+ * Quotas hold for all nodes together and are used up: the store grants a minute's limit and what refills, or a day's limit; a node allows what it was granted, and more only
  * where the store did not answer; it refuses only when the store had less than it asked for; what it was granted is used, but for a lease or two; and of each
- * create one is taken.
+ * create, and each redirect, one is taken.
  */
 export const Quotas: Checker = {
   name: "quotas",
   seesForgotten: true,
-  check: ({ clock, end_us, exchanges, journal, options }) => {
+  check: (evidence) => {
+    const { end_us, journal, options } = evidence
+    const { at_ms } = databaseTime(evidence)
     const violations: Array<Violation> = []
     const found = (at_us: number, text: string) =>
       violations.push({ checker: Quotas.name, at_us, text, keys: [] })
@@ -60,16 +111,14 @@ export const Quotas: Checker = {
       leases.set(name, lease)
       return lease
     }
-    const grant = ({ at_us, by, demand, granted, limit, nextIn_ms, quota }: Granted) => {
-      const bucket = buckets.get(quota) ?? { left: limit, at_us }
-      const passed_us = Math.max(
-        0,
-        at_us + clock.ahead_us(at_us) - bucket.at_us - clock.ahead_us(bucket.at_us)
-      )
-      const left = Math.min(limit, bucket.left + (passed_us * limit) / (60 * s_us)) - granted
+    const grant = (entry: Granted) => {
+      const { at_us, by, demand, granted, limit, nextIn_ms, quota } = entry
+      const now_ms = at_ms(at_us)
+      const bucket = buckets.get(quota)
+      const left = (bucket === undefined ? limit : leftAt(entry, bucket, now_ms)) - granted
       // The store counts in milliseconds.
       if (left < -0.1) found(at_us, `a quota of ${limit} was granted ${(-left).toFixed(1)} times too often`)
-      buckets.set(quota, { left, at_us })
+      buckets.set(quota, { left, at_ms: now_ms })
       const lease = leaseOf(by, quota)
       lease.granted += granted
       lease.most = Math.max(lease.most, granted)
@@ -99,12 +148,15 @@ export const Quotas: Checker = {
       if (granted - taken > bound)
         found(end_us, `${by} was granted ${granted} times of a quota, and used ${taken}`)
     }
-    const asked = exchanges.filter(({ apiKey }) => apiKey !== undefined)
-    const created = asked.filter(({ status }) => status === 201).length
-    const takes = journal.filter((entry) => entry.tag === "took" && entry.isAllowed).length
-    const tries = asked.reduce((sum, { status, tries }) => sum + (status === 0 ? 4 : Math.max(1, tries)), 0)
-    if (options.createsPerMinute !== null && (takes < created || takes > tries))
-      found(end_us, `${takes} were taken of quotas for ${created} links, which were asked for ${tries} times`)
+    const takesOf = (name: string) =>
+      journal.filter((entry) => entry.tag === "took" && entry.use === name && entry.isAllowed).length
+    const judge = (use: "create" | "redirect", { least, most }: Use) => {
+      const takes = takesOf(use)
+      if (takes < least || takes > most)
+        found(end_us, `${takes} were taken of quotas for ${least} ${use}s, which were asked for ${most} times`)
+    }
+    if (options.createsPerMinute !== null) judge("create", creates(evidence))
+    if (options.redirectsPerDay !== null) judge("redirect", redirects(evidence))
     return violations
   }
 }

@@ -42,8 +42,8 @@ const quotaStore = (
       transaction(() => asks.map(({ id }) => `quotas ${id}`), undefined),
       Effect.tap(quotas.leaseMany(asks), (leases) =>
         leases.forEach(({ granted, nextIn_ms }, index) => {
-          const { demand, id: quota, limit } = asks[index]!
-          journal.add({ tag: "granted", by, quota, limit, demand, granted, nextIn_ms })
+          const { demand, id: quota, limit, period } = asks[index]!
+          journal.add({ tag: "granted", by, quota, limit, period, demand, granted, nextIn_ms })
         })
       )
     ),
