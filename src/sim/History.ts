@@ -4,7 +4,7 @@ import type { World } from "./world/World.ts"
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
-  readonly kind: "create" | "redirect" | "change" | "delete" | "list"
+  readonly kind: "create" | "redirect" | "change" | "delete" | "list" | "edit"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -19,6 +19,8 @@ export interface Wish {
   readonly path?: string | undefined
   /** For a list: which links it is asked for, by whether they are archived. */
   readonly archived?: "false" | "true" | "any" | undefined
+  /** For a page of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
+  readonly since_us?: number | undefined
   /** For a create: whether it accepts a live link of the same URL; and its `Idempotency-Key`, which its repeats share. */
   readonly reuse?: boolean | undefined
   readonly idempotencyKey?: string | undefined
@@ -26,6 +28,13 @@ export interface Wish {
   readonly apiKey?: string | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
   readonly direct?: boolean | undefined
+}
+
+/** What a bulk edit says of a link: by the text by which that is stored. */
+export interface Edited {
+  readonly key: string
+  readonly status: number
+  readonly isChanged: boolean
 }
 
 /** A request and its answer. Times are microseconds since the world's beginning. */
@@ -43,6 +52,8 @@ export interface Exchange extends Wish {
   isReplay: boolean
   /** For a list: the links that it has; none where it is no whole one. */
   listed: ReadonlyArray<string> | undefined
+  /** For the last page of a bulk edit that was followed to its end: the results of all pages. */
+  edited: ReadonlyArray<Edited> | undefined
   /** The process that answered. */
   answeredBy: string | undefined
   /** How often it was sent to a node. */
@@ -73,6 +84,7 @@ export class History {
       visitor: asked.visitor,
       path: asked.path,
       archived: asked.archived,
+      since_us: asked.since_us,
       reuse: asked.reuse,
       idempotencyKey: asked.idempotencyKey,
       apiKey: asked.apiKey,
@@ -85,6 +97,7 @@ export class History {
       body: undefined,
       isReplay: false,
       listed: undefined,
+      edited: undefined,
       answeredBy: undefined,
       tries: 0
     }

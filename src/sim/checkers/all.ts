@@ -9,6 +9,7 @@ import { Fencing } from "./keys/Fencing.ts"
 import { KeyLifecycle } from "./keys/KeyLifecycle.ts"
 import { Leading } from "./Leading.ts"
 import { Ledger } from "./keys/Ledger.ts"
+import { BulkEdits } from "./BulkEdits.ts"
 import { Lists } from "./Lists.ts"
 import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./keys/MintedOnce.ts"
@@ -38,6 +39,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Freshness,
   Leading,
   Lists,
+  BulkEdits,
   ExactVisits,
   Quarantine,
   Idempotency,

@@ -136,6 +136,8 @@ export const WorkloadOptions = Schema.Struct({
   edited: Probability,
   /** How likely a request lists the links. */
   listed: Probability,
+  /** How likely a request begins a bulk edit, which gives all links that are in lists a title, page by page. */
+  editedInBulk: Probability,
   /** How likely a create is by one of few users, by an API key, which is revoked some day; with 0 there are no users. */
   withAccount: Probability,
   /** How likely a create is in one of few further domains, and a tenth as likely a redirect is asked for at a wrong one; with 0 there are none. */

@@ -1,4 +1,5 @@
 import type { Answer } from "./Balancer.ts"
+import { BulkEdits } from "./BulkEdits.ts"
 import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
 import { aliases } from "./Drafts.ts"
@@ -95,6 +96,7 @@ export class Clients {
   readonly #lists: Chance
   readonly #requests: Requests
   readonly #creates: Creates
+  readonly #edits: BulkEdits
   /** Keys that clients were given, the oldest first. */
   readonly #known: Array<string> = []
 
@@ -105,6 +107,7 @@ export class Clients {
     this.#rivals = options.world.chance("rivals")
     this.#lists = options.world.chance("lists")
     this.#requests = new Requests(options)
+    this.#edits = new BulkEdits(options.world, this.#requests)
     this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
       this.#know(exchange)
     )
@@ -142,6 +145,7 @@ export class Clients {
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
     if (this.#lists.happens(workload.listed)) return this.#list(client, done)
+    if (this.#lists.happens(workload.editedInBulk)) return this.#edits.begin(client, done)
     const wish = this.#chance.happens(workload.wished)
       ? this.#creates.drafts.wished(this.#chance.pick(aliases))
       : undefined

@@ -246,6 +246,33 @@ export const choices: ReadonlyArray<Mutant> = [
     make: changing((links) => ({ list: (query) => links.list({ ...query, archived: undefined }) }))
   },
   {
+    name: "bulk-edit-passes-one-over",
+    text: "The page behind another one begins a link too late.",
+    promise: "lists",
+    checker: "bulk edits",
+    options: (options) => withFaults({}, { editedInBulk: 0.02, created: 0.5 })(options),
+    make: changing((links) => ({
+      list: (query) =>
+        Effect.map(links.list(query), (page) =>
+          query.after === undefined ? page : { ...page, links: page.links.slice(1) }
+        )
+    }))
+  },
+  {
+    name: "bulk-edit-changes-archived",
+    text: "A bulk edit changes a link that was archived meanwhile.",
+    promise: "lists",
+    checker: "bulk edits",
+    options: (options) =>
+      withFaults(
+        {},
+        { editedInBulk: 0.05, created: 0.5, withChoices: 0.5, edited: 0.9, changed: 0.6 }
+      )(options),
+    make: changing((links) => ({
+      updateMany: (updates) => links.updateMany(updates.map((update) => ({ ...update, onlyIf: undefined })))
+    }))
+  },
+  {
     name: "lists-lag",
     text: "Links are in no list before they are 2 s old.",
     promise: "lists",

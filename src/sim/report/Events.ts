@@ -136,6 +136,7 @@ const fates: ReadonlySet<string> = new Set([
 
 /** What a client asked for, in words. */
 const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url }: Exchange) => {
+  if (kind === "edit") return `edit all links (#${number})`
   if (kind === "list") return `list the links (#${number})`
   if (kind !== "create") return `${kind} ${key}${path === undefined ? "" : `/${path}`} (#${number})`
   const as = alias === undefined ? "" : ` as ${alias}`

@@ -23,6 +23,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   body: undefined,
   isReplay: false,
   listed: undefined,
+  edited: undefined,
   answeredBy: "node-0#1",
   tries: 1,
   ...some

@@ -3,7 +3,7 @@ import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { type Choices, whenOf } from "../../../src/sim/clients/Choices.ts"
-import type { Exchange } from "../../../src/sim/History.ts"
+import type { Edited, Exchange } from "../../../src/sim/History.ts"
 import { checkers, judge } from "../../../src/sim/checkers/all.ts"
 import { Chosen } from "../../../src/sim/checkers/Chosen.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
@@ -19,6 +19,7 @@ import { Idempotency } from "../../../src/sim/checkers/Idempotency.ts"
 import { KeyLifecycle } from "../../../src/sim/checkers/keys/KeyLifecycle.ts"
 import { Leading } from "../../../src/sim/checkers/Leading.ts"
 import { Ledger } from "../../../src/sim/checkers/keys/Ledger.ts"
+import { BulkEdits } from "../../../src/sim/checkers/BulkEdits.ts"
 import { Lists } from "../../../src/sim/checkers/Lists.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/keys/MintedOnce.ts"
@@ -78,6 +79,17 @@ const led = {
 } as const
 const variants = ["a", "b"].map((name) => ({ url: `https://example.com/${name}`, weight: 1 }))
 const varied = { ...bound, link: { ...row, extras: { variants } } } as const
+const editResult = { key: "abc", status: 200, isChanged: true }
+const bulkEdit = (at_s: number, edited: ReadonlyArray<Edited>) =>
+  exchange(at_s, {
+    kind: "edit",
+    key: undefined,
+    status: 200,
+    location: undefined,
+    choices: { title: "edit 1" },
+    since_us: at_s * s_us,
+    edited
+  })
 const listing = (at_s: number, listed: ReadonlyArray<string>, some: Partial<Exchange> = {}) =>
   exchange(at_s, {
     kind: "list",
@@ -395,6 +407,25 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       journal: [bound, editedTo(2, { extras: { archived: true } })]
     }
   ],
+  ["a bulk edit without a result for a link", BulkEdits, { exchanges: [bulkEdit(2, [])] }],
+  [
+    "a bulk edit with two results for a link",
+    BulkEdits,
+    { exchanges: [bulkEdit(2, [editResult, editResult])], journal: [bound, editedTo(2, { title: "edit 1" })] }
+  ],
+  ["a bulk edit that changed nothing", BulkEdits, { exchanges: [bulkEdit(2, [editResult])] }],
+  [
+    "a bulk edit of a link that was archived",
+    BulkEdits,
+    {
+      exchanges: [bulkEdit(2, [editResult])],
+      journal: [
+        bound,
+        editedTo(2, { extras: { archived: true } }),
+        editedTo(2, { title: "edit 1", extras: { archived: true } })
+      ]
+    }
+  ],
   [
     "a link that is used up before it was followed so often",
     ExactVisits,
@@ -685,6 +716,20 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { ...stale(13), silences: [{ by, from_us: 9 * s_us, until_us: Infinity }] }
   ],
   ["a quota that is granted too often", Quotas, { journal: [granted(1, 11, 11)] }],
+  [
+    "a quota of a day that is granted again before midnight",
+    Quotas,
+    { journal: [granted(1, 10, 10, "day"), granted(59, 1, 1, "day")] }
+  ],
+  [
+    "a redirect that counts for no quota",
+    Quotas,
+    {
+      options: { ...presets.calm(), redirectsPerDay: 10 },
+      exchanges: [exchange(2, {})],
+      journal: [ownBound]
+    }
+  ],
   ["what was allowed and never granted", Quotas, { journal: [granted(1, 1), took(2, true), took(3, true)] }],
   ["what was granted and never used", Quotas, { journal: [granted(1, 2), granted(2, 2), granted(3, 2)] }],
   ["a refusal of what is left", Quotas, { journal: [granted(1, 1), took(2, false)] }],
@@ -814,6 +859,29 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
 ]
 
 describe("the checkers", () => {
+  it("find nothing in a quota of a day that is granted again after midnight", () => {
+    const journal = [
+      granted(1, 1, 1, "day"),
+      took(1, true),
+      granted(86_401, 10, 10, "day"),
+      ...Array.from({ length: 10 }, () => took(86_402, true))
+    ]
+    expect(Quotas.check(evidence({ journal }))).toEqual([])
+  })
+
+  it("find nothing in a bulk edit that has changed a link, and in one without a link that was archived meanwhile", () => {
+    const changed = {
+      exchanges: [bulkEdit(2, [editResult])],
+      journal: [bound, editedTo(2, { title: "edit 1" })]
+    }
+    expect(BulkEdits.check(evidence(changed))).toEqual([])
+    const archived = {
+      exchanges: [bulkEdit(2, [])],
+      journal: [bound, editedTo(2, { extras: { archived: true } })]
+    }
+    expect(BulkEdits.check(evidence(archived))).toEqual([])
+  })
+
   it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {
     const away = { ...stale(11.9), silences: [{ by, from_us: 2 * s_us, until_us: Infinity }] }
     expect(Freshness.check(evidence(away))).toEqual([])
