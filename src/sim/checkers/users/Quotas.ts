@@ -153,7 +153,10 @@ export const Quotas: Checker = {
     const judge = (use: "create" | "redirect", { least, most }: Use) => {
       const takes = takesOf(use)
       if (takes < least || takes > most)
-        found(end_us, `${takes} were taken of quotas for ${least} ${use}s, which were asked for ${most} times`)
+        found(
+          end_us,
+          `${takes} were taken of quotas for ${least} ${use}s, which were asked for ${most} times`
+        )
     }
     if (options.createsPerMinute !== null) judge("create", creates(evidence))
     if (options.redirectsPerDay !== null) judge("redirect", redirects(evidence))
