@@ -198,6 +198,15 @@ export type UserEntry =
   /** Events were queued for a webhook's receiver, by their ids; and a message with some arrived there. */
   | { readonly tag: "offered"; readonly by: string; readonly events: ReadonlyArray<string> }
   | { readonly tag: "received"; readonly by: string; readonly events: ReadonlyArray<string> }
+  /** A process begins to send a message; and the store has its failure, and when it is sent again (`null`: never). */
+  | { readonly tag: "tried"; readonly by: string; readonly message: string }
+  | {
+      readonly tag: "put off"
+      readonly by: string
+      readonly message: string
+      readonly attempt: number
+      readonly for_ms: number | null
+    }
 
 /** What happened to a process. */
 export type ProcessEntry =

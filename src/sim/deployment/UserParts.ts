@@ -107,8 +107,9 @@ export const after =
   ({ journal, mutation, options, receiver }: UserSurroundings, process: VirtualProcess) =>
   <Has, E>(whole: Built<Has, E>): Built<Has, E> => {
     const sender: typeof WebhookSender.Service = {
-      send: (delivery) =>
-        receiver
+      send: (delivery) => {
+        journal.add({ tag: "tried", by: process.id, message: delivery.id })
+        return receiver
           .call(process, "Webhook.send", () => {
             journal.add({ tag: "received", by: process.id, events: eventsOf(delivery) })
             return { status: 204, body: "" }
@@ -118,6 +119,7 @@ export const after =
               ({ reason }) => new NotTaken({ reason: `The request could not be sent: ${reason}.` })
             )
           )
+      }
     }
     const { createsPerMinute, redirectsPerDay } = options
     const quotas = { ...Quotas.unlimited, createsPerMinute, redirectsPerDay }

@@ -106,6 +106,30 @@ const slowStores: Aim = (options, chance) => ({
   }
 })
 
+/** The receivers of webhooks are away for minutes, so that messages wait for longer and longer. */
+const deafReceivers: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    clients: 2,
+    think_ms: chance.pick([2_000, 8_000]),
+    created: 0.6,
+    deleted: 0.3,
+    withAccount: 0.8,
+    bursts: 0,
+    followed: 0
+  }),
+  faulty_s: chance.pick([120, 300]),
+  databases: 1,
+  compared: true,
+  createsPerMinute: null,
+  faults: {
+    ...noFaults,
+    webhookCalls: { refused: chance.pick([0.9, 0.98]), lost: chance.pick([0, 0.02]), ignored: 0 },
+    databaseCalls: { refused: 0, lost: chance.pick([0, 0.01]), ignored: 0 },
+    kill: { perMinute: chance.pick([0, 0.5]), least_ms: 500, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
 /** Pushes and leases fail, by the pool alone: an owner is hardly ever fenced, so that it goes on with what it knows. */
 const failingPools: Aim = (options, chance) => ({
   ...withWorkload(options, { created: 0.8 }),
@@ -416,6 +440,7 @@ export const aims = [
   crashAtStep,
   crashAtStep,
   slowStores,
+  deafReceivers,
   failingPools,
   lateOwners,
   lateRepeats,

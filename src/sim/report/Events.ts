@@ -99,6 +99,10 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "offered":
     case "received":
       return `${entry.tag} ${entry.events.length} events for webhooks`
+    case "tried":
+      return `sends message ${entry.message}`
+    case "put off":
+      return `message ${entry.message} failed the ${entry.attempt}. time`
     case "heard counted":
       return "hears that they were counted"
     case "unanswered":

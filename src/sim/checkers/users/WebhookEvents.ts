@@ -1,6 +1,6 @@
-import type { Checker } from "../../Evidence.ts"
+import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import { adminId } from "../../../accounts/Access.ts"
-import { s_us } from "../../world/Time.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
 
 /** How long an event takes at most when nothing fails, and how long a failure holds up what comes later at least: a webhook pauses for twice as long after each failure. */
 const deliveredWithin_us = 6 * s_us
@@ -8,9 +8,51 @@ const heldUpFor_us = 20 * s_us
 const pausedFor_us = (failures: number) => 2 ** Math.min(failures, 10) * s_us
 const takenOver_us = 2 * s_us
 
+/** After its first attempt a message waits for so long, then for twice as long each time, up to a quarter less. */
+const retryFirst_us = 5 * s_us
+const shortenedBy = 0.25
+
+/** How long a claim of a message lasts, by which alone its failure counts. */
+const lease_us = 20 * s_us
+
+/** How much sooner than it should be a message may be sent: clocks count in milliseconds, and one that drifts is fast by a hundredth. */
+const slackOf = (wait_us: number) => ms_us + wait_us / 50
+
+/** Messages that wait for too short a time, or are sent sooner than that. */
+const hurried = ({ clock, journal }: Pick<Evidence, "clock" | "journal">): ReadonlyArray<Violation> => {
+  const tried = new Map<string, number>()
+  const waiting = new Map<string, { readonly at_us: number; readonly for_us: number }>()
+  return journal.flatMap((entry): ReadonlyArray<Violation> => {
+    const found = (text: string) => [{ checker: WebhookEvents.name, at_us: entry.at_us, text, keys: [] }]
+    if (entry.tag === "database forgot") waiting.clear()
+    if (entry.tag === "put off") {
+      const { at_us, attempt, for_ms, message } = entry
+      if (for_ms === null || at_us - (tried.get(message) ?? 0) > lease_us - slackOf(lease_us)) return []
+      waiting.set(message, { at_us, for_us: for_ms * ms_us })
+      const most_us = retryFirst_us * 2 ** (attempt - 1)
+      return for_ms * ms_us > most_us + ms_us || for_ms * ms_us < most_us * (1 - shortenedBy) - ms_us
+        ? found(`message ${message} is to wait for ${for_ms} ms after its attempt number ${attempt}`)
+        : []
+    }
+    if (entry.tag !== "tried") return []
+    const { at_us, message } = entry
+    tried.set(message, at_us)
+    const last = waiting.get(message)
+    waiting.delete(message)
+    if (last === undefined || clock.jumps.some((jump) => jump.at_us > last.at_us && jump.at_us < at_us))
+      return []
+    const waited_us = at_us - last.at_us
+    return waited_us < last.for_us - slackOf(last.for_us)
+      ? found(
+          `message ${message} was sent ${Math.round(waited_us / ms_us)} ms after a failure, and should have waited for ${Math.round(last.for_us / ms_us)} ms`
+        )
+      : []
+  })
+}
+
 /**
  * Events of links of users with webhooks are delivered at least once: each link that was bound has its event, which its receiver got or which waits; nothing is
- * told of what did not happen; and when nothing has failed for a while an event arrives within seconds.
+ * told of what did not happen; when nothing has failed for a while an event arrives within seconds; and what failed waits for twice as long each time.
  */
 export const WebhookEvents: Checker = {
   name: "webhook events",
@@ -70,6 +112,7 @@ export const WebhookEvents: Checker = {
       ...lost,
       ...late,
       ...invented,
+      ...hurried({ clock, journal }),
       ...(changes === offered.size
         ? []
         : violation(

@@ -50,7 +50,11 @@ const quotaStore = (
   sweep: (max) => ask("QuotaStore.sweep", statement(), quotas.sweep(max))
 })
 
-const webhookStore = (ask: Ask, { webhooks }: UserStores): typeof WebhookStore.Service => ({
+const webhookStore = (
+  ask: Ask,
+  by: string,
+  { journal, users: { webhooks } }: Surroundings
+): typeof WebhookStore.Service => ({
   ...webhooks,
   look: (known) => ask("WebhookStore.look", query, webhooks.look(known)),
   offer: (messages) => ask("WebhookStore.offer", statement(), webhooks.offer(messages)),
@@ -58,7 +62,14 @@ const webhookStore = (ask: Ask, { webhooks }: UserStores): typeof WebhookStore.S
   delivered: (delivery) =>
     ask("WebhookStore.delivered", transaction(undefined, undefined), webhooks.delivered(delivery)),
   failed: (delivery, failure) =>
-    ask("WebhookStore.failed", transaction(undefined, undefined), webhooks.failed(delivery, failure)),
+    ask(
+      "WebhookStore.failed",
+      transaction(undefined, undefined),
+      Effect.tap(webhooks.failed(delivery, failure), () => {
+        const { attempt, id: message } = delivery
+        journal.add({ tag: "put off", by, message, attempt, for_ms: failure.retryIn_ms })
+      })
+    ),
   release: (delivery, in_ms) => ask("WebhookStore.release", statement(), webhooks.release(delivery, in_ms)),
   lapse: (adminKeyId) => ask("WebhookStore.lapse", statement(), webhooks.lapse(adminKeyId)),
   sweep: ask("WebhookStore.sweep", statement(), webhooks.sweep)
@@ -73,7 +84,7 @@ export const make = (
 ): Context.Context<AccountStore | QuotaStore | WebhookStore> => {
   const ask: Ask = (operation, plan, self) => call(operation, plan, () => self)
   const quotas = quotaStore(ask, process.id, surroundings)
-  const webhooks = webhookStore(ask, surroundings.users)
+  const webhooks = webhookStore(ask, process.id, surroundings)
   return Context.make(AccountStore, accountStore(ask, surroundings.users)).pipe(
     Context.add(QuotaStore, mutation.quotas?.(quotas, process) ?? quotas),
     Context.add(WebhookStore, mutation.webhooks?.(webhooks, process) ?? webhooks)
