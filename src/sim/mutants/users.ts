@@ -209,6 +209,20 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "webhook-retried-at-once",
+    text: "A message that failed is sent again as soon as its webhook is not paused.",
+    promise: "webhooks",
+    checker: "webhook events",
+    options: unheard,
+    make: () => ({
+      webhooks: (store) => ({
+        ...store,
+        failed: (delivery, failure) =>
+          store.failed(delivery, { ...failure, retryIn_ms: failure.retryIn_ms === null ? null : 0 })
+      })
+    })
+  },
+  {
     name: "delivery-ends",
     text: "A node that has run for 20 s delivers nothing any more.",
     promise: "webhooks",

@@ -106,24 +106,38 @@ const slowStores: Aim = (options, chance) => ({
   }
 })
 
-/** The receivers of webhooks are away for minutes, so that messages wait for longer and longer. */
+/** Users' links use up their visits and their owners' redirects of a day, which begins again in the middle of the run. */
+const usedUpDays: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.15,
+    deleted: 0,
+    withAccount: 0.8,
+    withMaxVisits: 0.6,
+    justCreated: 0.2,
+    remembered: chance.pick([6, 20])
+  }),
+  createsPerMinute: null,
+  redirectsPerDay: chance.pick([3, 10, 30])
+})
+
+/** The receivers of webhooks fail for minutes, so that messages wait for longer and longer; now and then they take one, or no attempt would be made in a run. */
 const deafReceivers: Aim = (options, chance) => ({
   ...withWorkload(options, {
-    clients: 2,
-    think_ms: chance.pick([2_000, 8_000]),
+    clients: 1,
+    think_ms: chance.pick([3_000, 10_000]),
     created: 0.6,
     deleted: 0.3,
     withAccount: 0.8,
     bursts: 0,
     followed: 0
   }),
-  faulty_s: chance.pick([120, 300]),
+  faulty_s: chance.pick([200, 400]),
   databases: 1,
   compared: true,
   createsPerMinute: null,
   faults: {
     ...noFaults,
-    webhookCalls: { refused: chance.pick([0.9, 0.98]), lost: chance.pick([0, 0.02]), ignored: 0 },
+    webhookCalls: { refused: chance.pick([0.7, 0.85]), lost: chance.pick([0, 0.02]), ignored: 0 },
     databaseCalls: { refused: 0, lost: chance.pick([0, 0.01]), ignored: 0 },
     kill: { perMinute: chance.pick([0, 0.5]), least_ms: 500, most_ms: 3_000 },
     preemption: options.faults.preemption
@@ -440,6 +454,7 @@ export const aims = [
   crashAtStep,
   crashAtStep,
   slowStores,
+  usedUpDays,
   deafReceivers,
   failingPools,
   lateOwners,

@@ -176,6 +176,9 @@ const granted = (at_s: number, count: number, demand = count, period: "minute" |
   }) as const
 const took = (at_s: number, isAllowed: boolean) =>
   ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], isAllowed }) as const
+const tried = (at_s: number) => ({ tag: "tried", at_us: at_s * s_us, by, message: "msg" }) as const
+const putOff = (at_s: number, for_ms: number) =>
+  ({ tag: "put off", at_us: at_s * s_us, by, message: "msg", attempt: 1, for_ms }) as const
 const key = { id: "key_0", secret: "secret", user: "usr_0", added_us: 0, revoked_us: Infinity }
 const ownBound = { ...bound, link: { ...row, owner: "usr_0" } }
 const offered = { tag: "offered", at_us: s_us, by, events: ["msg"] } as const
@@ -754,6 +757,16 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     WebhookEvents,
     { journal: [ownBound, { ...offered, at_us: 43 * s_us }], undelivered: new Set(["msg"]) }
   ],
+  [
+    "a failed message that is sent again too soon",
+    WebhookEvents,
+    { journal: [tried(1), putOff(2, 4_000), tried(5)] }
+  ],
+  [
+    "a failed message that is to wait for too short a time",
+    WebhookEvents,
+    { journal: [tried(1), putOff(2, 3_000)] }
+  ],
   ["a link without an event", WebhookEvents, { journal: [ownBound] }],
   ["an event of nothing", WebhookEvents, { journal: [{ ...offered, tag: "received" }] }],
   ["a number that became no key", Ledger, { journal: [advanced(1, 0, 1)] }],
@@ -859,6 +872,19 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
 ]
 
 describe("the checkers", () => {
+  it("find nothing in a failed message that waits, nor in one that another claim has by then, nor after a jump of the database's clock", () => {
+    const journals = [
+      [tried(1), putOff(2, 4_000), tried(6)],
+      [tried(1), putOff(21, 4_000), tried(21.5)]
+    ]
+    for (const journal of journals) expect(WebhookEvents.check(evidence({ journal }))).toEqual([])
+    const jumped = {
+      journal: [tried(1), putOff(2, 4_000), tried(3)],
+      clock: recordOf([{ at_us: 2.5 * s_us, by_us: 10 * s_us }], 0)
+    }
+    expect(WebhookEvents.check(evidence(jumped))).toEqual([])
+  })
+
   it("find nothing in a quota of a day that is granted again after midnight", () => {
     const journal = [
       granted(1, 1, 1, "day"),
