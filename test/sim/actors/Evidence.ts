@@ -70,6 +70,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   met: new Map(),
   operations: new Set(),
   userKeys: [],
+  domainChanges: [],
   compared: undefined,
   undelivered: new Set(),
   open: [],
