@@ -1299,6 +1299,23 @@ describe("the checkers", () => {
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })
 
+  it("find nothing in a repeat that is given its former link again, whose key has another link of the same target by then", () => {
+    const again = { ...bound, at_us: 30 * s_us }
+    const repeat = (body: string) =>
+      UniqueBinding.check(
+        evidence({
+          exchanges: [
+            keyed(1, { reuse: true }),
+            created(30, { reuse: true }),
+            keyed(31, { reuse: true, isReplay: true, body })
+          ],
+          journal: [bound, deleted(2 * s_us), freed(25 * s_us), again]
+        })
+      )
+    expect(repeat("one")).toEqual([])
+    expect(repeat("two")).toHaveLength(1)
+  })
+
   it("find nothing in a delete of what expired before the database's clock jumped back", () => {
     const some = {
       exchanges: [created(1), exchange(15, { kind: "delete", status: 404 })],
