@@ -1,4 +1,5 @@
 import type { Link } from "../model/Link.ts"
+import type { DomainChange } from "./deployment/ChangingDomain.ts"
 import type { Strike } from "./deployment/Faults.ts"
 import type { UserKey } from "./deployment/Users.ts"
 import type { Exchange } from "./History.ts"
@@ -57,6 +58,8 @@ export interface Evidence {
   readonly compared: ComparisonFigures | undefined
   /** The API keys of users. */
   readonly userKeys: ReadonlyArray<UserKey>
+  /** When the domain that comes and goes did so, in that order. */
+  readonly domainChanges: ReadonlyArray<DomainChange>
   /** Events that wait for webhooks' receivers at the end, by their ids. */
   readonly undelivered: ReadonlySet<string>
   /** Visits that nodes say they have dropped. */

@@ -4,7 +4,8 @@ import type { World } from "./world/World.ts"
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
-  readonly kind: "create" | "redirect" | "change" | "delete" | "list" | "edit"
+  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes. */
+  readonly kind: "create" | "redirect" | "probe" | "change" | "delete" | "list" | "edit"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */

@@ -69,6 +69,10 @@ const excessOf = (life: Life, asked: ReadonlyArray<Exchange>, known: Known) =>
     return followed.length > visits ? [{ at_us: followed.at(-1)!.answered_us!, followed, visits }] : []
   })
 
+/** Whether a request may use a visit: a probe that is answered 404 was not one of the link. */
+const isVisit = ({ kind, status }: Exchange): boolean =>
+  kind === "redirect" || (kind === "probe" && status !== 404)
+
 /**
  * C5: a link with `maxVisits` redirects so often and no more; and it is not said to be used up before so many were asked for. What was granted counts, also
  * when the answer was lost on the way. Where a change gives a link its limit, what is asked for in the next second need not count.
@@ -80,10 +84,7 @@ export const ExactVisits: Checker = {
     const time = databaseTime(evidence)
     const known = knownOf(evidence)
     const isUnread = domainsUnread(evidence)
-    const redirects = Array.groupBy(
-      exchanges.filter(({ kind }) => kind === "redirect"),
-      ({ key }) => key ?? ""
-    )
+    const redirects = Array.groupBy(exchanges.filter(isVisit), ({ key }) => key ?? "")
     return [...createdLinks(exchanges, lives).keys()].flatMap((life) => {
       if (life.versions.every(({ link }) => link.maxVisits === null)) return []
       const { bound_us, ended_us, freed_us, link } = life

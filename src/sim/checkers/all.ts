@@ -1,5 +1,6 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import { Chosen } from "./Chosen.ts"
+import { Domains } from "./Domains.ts"
 import { Durability } from "./Durability.ts"
 import { ExactVisits } from "./ExactVisits.ts"
 import { Idempotency } from "./Idempotency.ts"
@@ -40,6 +41,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Leading,
   Lists,
   BulkEdits,
+  Domains,
   ExactVisits,
   Quarantine,
   Idempotency,

@@ -142,6 +142,8 @@ export const WorkloadOptions = Schema.Struct({
   withAccount: Probability,
   /** How likely a create is in one of few further domains, and a tenth as likely a redirect is asked for at a wrong one; with 0 there are none. */
   withDomain: Probability,
+  /** How likely clients ask at the host of a domain that comes and goes when it does, and ask again when that must hold everywhere; with 0 there is none. */
+  domainsChanged: Probability,
   /** How likely a redirect is of a link that this client has just created. */
   justCreated: Probability,
   /** How likely a redirect is of an alias that somebody may create yet. */

@@ -76,6 +76,7 @@ const unneeded = [
   "edited",
   "listed",
   "withDomain",
+  "domainsChanged",
   "deleted",
   "changed"
 ] as const satisfies ReadonlyArray<keyof WorkloadOptions>

@@ -4,9 +4,11 @@ import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
 import { aliases } from "./Drafts.ts"
 import type { Exchange, Wish } from "../History.ts"
-import { namesOf, textOf } from "../deployment/FurtherDomains.ts"
+import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
+import { changingHost, namesOf, textOf } from "../deployment/FurtherDomains.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
+import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import { announced_us, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
@@ -31,6 +33,12 @@ const rivalsWithin_us = 600 * ms_us
 const keyUses = { before: 4, after: 8 }
 const usedFor_us = 2.5 * s_us
 
+/** How many ask at the host of the domain that comes and goes until nodes can have read that, and how many, and for how long, when all must have. */
+const probes = { before: 8, after: 8 }
+const readWithin_us = s_us
+const readBy_us = 2 * s_us
+const probedFor_us = 1.5 * s_us
+
 /** Links of a list at most: all that a run makes. */
 const listedMax = 500
 
@@ -49,9 +57,12 @@ const listedIn = ({ body }: Answer["response"]): ReadonlyArray<string> | undefin
     : undefined
 }
 
+/** Whether the link that is stored by a text is one of the default domain, with a key of one segment: where keys have several, what it is also depends on what a node has read. */
+const isPlain = (text: string): boolean => domainKeyOf(text).domain === defaultDomain && !text.includes("/")
+
 /** What is asked about one link: by the text by which it is stored. */
 interface LinkWish extends Wish {
-  readonly kind: "redirect" | "change" | "delete"
+  readonly kind: "redirect" | "probe" | "change" | "delete"
   readonly key: string
 }
 
@@ -68,6 +79,13 @@ const requestOf = ({ choices, kind, key: text, path: rest, url, visitor }: LinkW
         link: { key: text, path: rest }
       }
     }
+    case "probe":
+      return {
+        method: "GET",
+        path: `/${key}`,
+        headers: { accept: "application/json", host: changingHost },
+        link: { key: text }
+      }
     case "change":
       return {
         method: "PATCH",
@@ -85,6 +103,7 @@ export interface ClientsOptions extends RequestsOptions {
   readonly workload: WorkloadOptions
   readonly answersKept_s: number | null
   readonly users: Users
+  readonly changingDomain: ChangingDomain
 }
 
 /** Many clients that create, follow, change and delete links, through the load balancer or at one node. */
@@ -94,6 +113,7 @@ export class Clients {
   readonly #followers: Chance
   readonly #rivals: Chance
   readonly #lists: Chance
+  readonly #probes: Chance
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #edits: BulkEdits
@@ -106,6 +126,7 @@ export class Clients {
     this.#followers = options.world.chance("followers")
     this.#rivals = options.world.chance("rivals")
     this.#lists = options.world.chance("lists")
+    this.#probes = options.world.chance("probes")
     this.#requests = new Requests(options)
     this.#edits = new BulkEdits(options.world, this.#requests)
     this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
@@ -117,6 +138,9 @@ export class Clients {
   start(until_us: number) {
     this.#options.users.whenRevoked = (secret) => {
       if (this.#followers.happens(this.#options.workload.followed)) this.#useRevoked(secret)
+    }
+    this.#options.changingDomain.whenChanged = () => {
+      if (this.#probes.happens(this.#options.workload.domainsChanged)) this.#probe()
     }
     for (let number = 0; number < this.#options.workload.clients; number++)
       this.#live(`client-${number}`, until_us)
@@ -160,10 +184,10 @@ export class Clients {
   }
 
   /** A key that was given to somebody: after Zipf's law, the n-th is asked for 1/n as often as the first. */
-  #popular(): string | undefined {
-    if (this.#known.length === 0) return undefined
-    const rank = Math.floor(Math.exp(this.#chance.fraction() * Math.log(this.#known.length + 1))) - 1
-    return this.#known[Math.min(rank, this.#known.length - 1)]
+  #popular(known = this.#known, chance = this.#chance): string | undefined {
+    if (known.length === 0) return undefined
+    const rank = Math.floor(Math.exp(chance.fraction() * Math.log(known.length + 1))) - 1
+    return known[Math.min(rank, known.length - 1)]
   }
 
   #know({ isReplay, key, status }: Exchange) {
@@ -215,6 +239,21 @@ export class Clients {
     for (let times = 0; times < keyUses.before; times++) use(this.#followers.below(announced_us))
     for (let times = 0; times < keyUses.after; times++)
       use(announced_us + s_us + this.#followers.below(usedFor_us))
+  }
+
+  /** Asks some nodes for links at the host of the domain that comes and goes while it does so, and again when that must hold everywhere. */
+  #probe() {
+    const chance = this.#probes
+    const ask = (after_us: number) =>
+      this.#options.world.after(after_us, null, () => {
+        const key = this.#popular(this.#known.filter(isPlain), chance)
+        if (key === undefined) return
+        const wish: LinkWish = { client: "probes", kind: "probe", key, direct: true }
+        this.#requests.send([wish], requestOf(wish), () => {})
+      })
+    for (let times = 0; times < probes.before; times++) ask(chance.below(changeAnnounced_us + readWithin_us))
+    for (let times = 0; times < probes.after; times++)
+      ask(changeAnnounced_us + readBy_us + 1 + chance.below(probedFor_us))
   }
 
   /** Asks some nodes for a link while it is written, and again when that must hold everywhere. */

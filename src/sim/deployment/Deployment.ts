@@ -19,6 +19,7 @@ import { livesOf } from "../checkers/facts/lives.ts"
 import { Clients } from "../clients/Clients.ts"
 import { ClusterPlacement } from "../cluster/ClusterPlacement.ts"
 import type { Evidence } from "../Evidence.ts"
+import { ChangingDomain } from "./ChangingDomain.ts"
 import * as Faults from "./Faults.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { History } from "../History.ts"
@@ -118,6 +119,7 @@ export class Deployment {
   /** By the name of the node's place. */
   readonly #disks: ReadonlyMap<string, VirtualDisk>
   readonly #users: Users
+  readonly #changingDomain: ChangingDomain
   /** The receiver of users' webhooks. */
   readonly #receiver: VirtualServer
   readonly #placement: Placement
@@ -193,6 +195,7 @@ export class Deployment {
       })
     }
     this.#users = new Users(this.world, this.#database, options)
+    this.#changingDomain = new ChangingDomain(this.world, this.#database.domains)
     this.#receiver = new VirtualServer(this.world, this.#network, {
       name: "receiver",
       faults: () => this.#faults.webhookCalls,
@@ -275,6 +278,7 @@ export class Deployment {
       met: this.#meetings.counts,
       operations: this.#meetings.operations,
       userKeys: this.#users.keys,
+      domainChanges: this.#changingDomain.changes,
       compared: this.#database.compared,
       undelivered: new Set([
         ...this.#database.undelivered,
@@ -305,9 +309,10 @@ export class Deployment {
   }
 
   #begin(healed_us: number, end_us: number) {
-    const { withDomain, withLongAlias } = this.options.workload
-    if (withLongAlias > 0 && withDomain > 0)
+    const { domainsChanged, withDomain } = this.options.workload
+    if (this.#areDomainsRead && withDomain > 0)
       Effect.runSync(Effect.orDie(FurtherDomains.addTo(this.#database.domains)))
+    if (domainsChanged > 0) this.#changingDomain.start(healed_us)
     this.#users.start(end_us - 8 * s_us)
     this.#places.forEach((place) => this.#start(place))
     this.#balancer.start()
@@ -317,6 +322,7 @@ export class Deployment {
       balancer: this.#balancer,
       nodes: () => this.#nodes(),
       users: this.#users,
+      changingDomain: this.#changingDomain,
       workload: this.options.workload,
       answersKept_s: this.options.answersKept_s
     })
@@ -353,7 +359,7 @@ export class Deployment {
         options: this.options,
         mutation: this.#mutation,
         aside: this.#aside,
-        domains: this.options.workload.withLongAlias > 0 ? (process) => this.#domains(process) : undefined,
+        domains: this.#areDomainsRead ? (process) => this.#domains(process) : undefined,
         users:
           this.#users.names.length === 0
             ? undefined
@@ -375,6 +381,12 @@ export class Deployment {
       }
     )
     place.node = node
+  }
+
+  /** Whether nodes read the domains, rather than know those that never change. */
+  get #areDomainsRead(): boolean {
+    const { domainsChanged, withLongAlias } = this.options.workload
+    return domainsChanged + withLongAlias > 0
   }
 
   #domains(process: VirtualProcess) {

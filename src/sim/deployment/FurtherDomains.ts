@@ -1,31 +1,40 @@
 import { Effect } from "effect"
-import { KnownDomains } from "../../http/domains/Domains.ts"
+import { type HostPolicy, KnownDomains } from "../../http/domains/Domains.ts"
 import { defaultDomain, domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { type Domain, noTargets } from "../../model/Domain.ts"
-import type { DomainStore } from "../../storage/domains/DomainStore.ts"
+import { addedAs, type DomainStore, type NewDomain } from "../../storage/domains/DomainStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 
 /** The host of the default domain of every simulated deployment. */
 export const ownHost = "linkmint.test"
 
-/** The further domains of deployments whose clients use any: verified, and for everybody. */
-const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
-  number,
-  host: `domain-${number}.test`,
+/** How nodes treat hosts. */
+export const policy: HostPolicy = { ownHost, unknownHosts: "default" }
+
+/** The host of a domain that comes and goes, in which there are no links; see `ChangingDomain`. */
+export const changingHost = "changing.test"
+
+/** A domain that is for everybody, as it is added. */
+export const newAt = (host: string): NewDomain => ({
+  host,
   token: "",
-  verifiedAt: 0,
   owners: null,
   targets: noTargets,
   ignoresCase: false,
-  createdAt: 0,
-  updatedAt: 0
+  createdAt: 0
+})
+
+/** The further domains of deployments whose clients use any: verified. */
+const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
+  ...addedAs(newAt(`domain-${number}.test`), number),
+  verifiedAt: 0
 }))
 
 /** The numbers of all domains. */
 export const domainNumbers: ReadonlyArray<number> = [defaultDomain, ...domains.map(({ number }) => number)]
 
 /** What a node knows of domains that has not read them. */
-export const unread = (): KnownDomains => new KnownDomains({ ownHost, unknownHosts: "default" })
+export const unread = (): KnownDomains => new KnownDomains(policy)
 
 /** Adds them to a store, where clients use any. */
 export const addTo = ({ add, verify }: typeof DomainStore.Service): Effect.Effect<void, StorageError> =>

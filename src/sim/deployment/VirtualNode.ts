@@ -68,10 +68,10 @@ const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
 /** How often a node that starts asks for the domains, until it knows them. */
 const askAgain = Schedule.spaced("200 millis")
 
-/** What a node knows of domains: where aliases can have several segments by what it has read, and reads again and again. */
-const readDomains = (store: typeof DomainStore.Service) =>
+/** What a node knows of domains, and of where aliases can have several segments, by what it has read, and reads again and again. */
+const readDomains = (store: typeof DomainStore.Service, mutation: Mutation) =>
   Effect.gen(function* () {
-    const known = FurtherDomains.unread()
+    const known = mutation.knownDomains?.(FurtherDomains.policy) ?? FurtherDomains.unread()
     yield* Effect.retry(Domains.make(known), askAgain)
     return Context.make(Domains.Domains, known).pipe(
       Context.add(LongAliases.LongAliases, yield* LongAliases.make(known, false))
@@ -103,7 +103,7 @@ export interface Surroundings {
   readonly ports: (
     process: VirtualProcess
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
-  /** The further domains, as a process reads them, where some may have aliases of several segments. */
+  /** The further domains, as a process reads them, where they can change or have aliases of several segments. */
   readonly domains: ((process: VirtualProcess) => typeof DomainStore.Service) | undefined
   /** Notes which keys are put aside, where links are in several databases. */
   readonly aside: AsideKeys | undefined
@@ -375,7 +375,7 @@ export class VirtualNode {
         })
         const { serve } =
           domains !== undefined
-            ? yield* Effect.provide(serving, yield* readDomains(domains(process)))
+            ? yield* Effect.provide(serving, yield* readDomains(domains(process), mutation))
             : options.workload.withDomain > 0
               ? yield* Effect.provideService(serving, Domains.Domains, FurtherDomains.known())
               : yield* serving

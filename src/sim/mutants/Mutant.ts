@@ -27,6 +27,7 @@ export interface Mutant {
     | "accounts"
     | "webhooks"
     | "lists"
+    | "domains"
   /** The checker that must find it, whichever others do as well. */
   readonly checker: string
   /** Whose faults bring it out; `swarm` unless said otherwise. */

@@ -6,6 +6,7 @@ import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
 import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import type { RedirectCache } from "../../actors/links/RedirectCache.ts"
+import type { HostPolicy, KnownDomains } from "../../http/domains/Domains.ts"
 import type { Drain } from "../../http/server/Drain.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { Link } from "../../model/Link.ts"
@@ -121,6 +122,8 @@ export interface Mutation {
     store: typeof DomainStore.Service,
     process: VirtualProcess
   ) => typeof DomainStore.Service
+  /** What a node knows of domains, before it has read any. */
+  readonly knownDomains?: (policy: HostPolicy) => KnownDomains
   /** What a process's clock shows, in milliseconds since the Unix epoch. */
   readonly clock?: (process: VirtualProcess) => () => number
   /** What a node knows of its time. */

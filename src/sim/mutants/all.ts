@@ -1,6 +1,7 @@
 import { caches } from "./caches.ts"
 import { choices } from "./choices.ts"
 import { designs } from "./designs.ts"
+import { domains } from "./domains.ts"
 import { guards } from "./guards.ts"
 import { homes } from "./homes.ts"
 import { lifetimes } from "./lifetimes.ts"
@@ -31,5 +32,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...sessions,
   ...homes,
   ...statements,
+  ...domains,
   ...designs
 ]

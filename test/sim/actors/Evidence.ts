@@ -71,6 +71,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   met: new Map(),
   operations: new Set(),
   userKeys: [],
+  domainChanges: [],
   compared: undefined,
   undelivered: new Set(),
   open: [],

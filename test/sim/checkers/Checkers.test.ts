@@ -6,6 +6,7 @@ import { type Choices, whenOf } from "../../../src/sim/clients/Choices.ts"
 import type { Edited, Exchange } from "../../../src/sim/History.ts"
 import { checkers, judge } from "../../../src/sim/checkers/all.ts"
 import { Chosen } from "../../../src/sim/checkers/Chosen.ts"
+import { Domains } from "../../../src/sim/checkers/Domains.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
 import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
 import { Forgotten } from "../../../src/sim/checkers/keys/Forgotten.ts"
@@ -100,6 +101,13 @@ const listing = (at_s: number, listed: ReadonlyArray<string>, some: Partial<Exch
     listed,
     ...some
   })
+/** A domain that is served from the 10th second to the 20th, and what is asked at its host. */
+const domainChanges = [
+  { at_us: 10 * s_us, isServed: true },
+  { at_us: 20 * s_us, isServed: false }
+]
+const probe = (at_s: number, status: number) =>
+  exchange(at_s, { kind: "probe", status, location: status === 302 ? row.url : undefined })
 const returned = (at_us: number, keys: ReadonlyArray<string>) =>
   ({ tag: "returned", at_us, by, shard: 0, keys }) as const
 const slot = { length: 7, range: 0 }
@@ -428,6 +436,31 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
         editedTo(2, { title: "edit 1", extras: { archived: true } })
       ]
     }
+  ],
+  [
+    "a link at the host of a domain that was verified 2.1 s before",
+    Domains,
+    { exchanges: [created(1), probe(12.1, 302)], domainChanges }
+  ],
+  [
+    "a deleted link at the host of a domain that was verified",
+    Domains,
+    { exchanges: [created(1), probe(15, 410)], journal: [bound, deleted(2 * s_us)], domainChanges }
+  ],
+  [
+    "a link that is not at the host of a domain that was removed 2.1 s before",
+    Domains,
+    { exchanges: [created(1), probe(22.1, 404)], domainChanges }
+  ],
+  [
+    "a link that is not at the host of a domain that is not verified yet",
+    Domains,
+    { exchanges: [created(1), probe(5, 404)], domainChanges }
+  ],
+  [
+    "a probe that redirects once more than its link allows",
+    ExactVisits,
+    { exchanges: [created(1, { maxVisits: 1 }), exchange(2, {}), probe(3, 302)], journal: [limited(1)] }
   ],
   [
     "a link that is used up before it was followed so often",
@@ -1361,6 +1394,23 @@ describe("the checkers", () => {
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })
 
+  it("find nothing in a repeat that is given its former link again, whose key has another link of the same target by then", () => {
+    const again = { ...bound, at_us: 30 * s_us }
+    const repeat = (body: string) =>
+      UniqueBinding.check(
+        evidence({
+          exchanges: [
+            keyed(1, { reuse: true }),
+            created(30, { reuse: true }),
+            keyed(31, { reuse: true, isReplay: true, body })
+          ],
+          journal: [bound, deleted(2 * s_us), freed(25 * s_us), again]
+        })
+      )
+    expect(repeat("one")).toEqual([])
+    expect(repeat("two")).toHaveLength(1)
+  })
+
   it("find nothing in a delete of what expired before the database's clock jumped back", () => {
     const some = {
       exchanges: [created(1), exchange(15, { kind: "delete", status: 404 })],
@@ -1636,6 +1686,63 @@ describe("the checkers", () => {
     const all = evidence({ exchanges, journal, row: () => editedTo(3, { extras }).link })
     for (const { check } of [Leading, Freshness, Chosen, Durability, UniqueBinding, ReadYourWrites])
       expect(check(all)).toEqual([])
+  })
+
+  it("find nothing at the host of a domain by what was so within two seconds", () => {
+    const exchanges = [
+      created(1),
+      probe(2, 302),
+      probe(10.5, 302),
+      probe(11.9, 404),
+      probe(13, 404),
+      probe(20.1, 404),
+      probe(21.9, 302),
+      probe(23, 302),
+      probe(24, 503),
+      exchange(30, { kind: "delete", status: 204 }),
+      probe(32, 410)
+    ]
+    const journal = [...way(["abc"]), bound, deleted(30 * s_us), freed(50 * s_us)]
+    const all = evidence({ exchanges, journal, domainChanges, row: () => null, stocked: new Set(["abc"]) })
+    expect(checkers.flatMap(({ check }) => check(all))).toEqual([])
+    // It may have been answered before the change, or after it.
+    const amid = { ...probe(19.5, 302), answered_us: 20.5 * s_us }
+    expect(Domains.check(evidence({ exchanges: [created(1), amid], domainChanges }))).toEqual([])
+    // Nobody was told of the link.
+    expect(Domains.check(evidence({ exchanges: [probe(25, 404)], domainChanges }))).toEqual([])
+  })
+
+  it("find nothing in a domain that its node could not read, and something when it could again", () => {
+    const operation = "DomainStore.read"
+    const paused = { tag: "paused", at_us: 9 * s_us, by, for_us: 4 * s_us } as const
+    const heldUp = { tag: "held up", at_us: 13 * s_us, by, operation, for_us: 4 * s_us } as const
+    const unanswered = {
+      tag: "unanswered",
+      at_us: 13 * s_us,
+      by,
+      operation,
+      interrupted_us: undefined
+    } as const
+    const found = (entry: JournalEntry, at_s: number) =>
+      Domains.check(
+        evidence({ exchanges: [created(1), probe(at_s, 302)], journal: [bound, entry], domainChanges })
+      ).length
+    for (const entry of [paused, heldUp, unanswered]) {
+      expect(found(entry, 14.9)).toBe(0)
+      expect(found(entry, 15.1)).toBe(1)
+      expect(found({ ...entry, by: "node-1#1" }, 14.9)).toBe(1)
+    }
+    expect(found({ ...heldUp, for_us: 0.3 * s_us }, 14.9)).toBe(1)
+    expect(found({ ...heldUp, operation: "LinkStore.findMany" }, 14.9)).toBe(1)
+  })
+
+  it("count no visit of a probe that was answered as a further domain's", () => {
+    const ended = exchange(5, { status: 410 })
+    const asked = (some: Exchange) => [created(1, { maxVisits: 2 }), exchange(2, {}), some, ended]
+    const judged = (some: Exchange) =>
+      ExactVisits.check(evidence({ exchanges: asked(some), journal: [limited(2)], domainChanges }))
+    expect(judged(probe(3, 302))).toEqual([])
+    expect(judged(probe(3, 404))).toHaveLength(1)
   })
 
   it("find nothing in lists that have what was there, or may have been while they were made", () => {

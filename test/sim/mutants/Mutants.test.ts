@@ -54,7 +54,9 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["change-clears-the-others", 1],
   ["limit-begins-again", 1],
   ["archived-is-listed", 1],
-  ["messages-removed-unqueued", 1]
+  ["messages-removed-unqueued", 1],
+  ["last-host-remembered", 3],
+  ["domains-read-once", 1]
 ]
 const seedsTried = 100
 

@@ -29,9 +29,11 @@ export const UniqueBinding: Checker = {
 
     const unanswered_us = journal.flatMap(({ at_us, tag }) => (tag === "unanswered" ? [at_us] : []))
     const given = new Map<Life, Exchange>()
+    /** The first answer to the creates with each `Idempotency-Key`. */
+    const firstBodies = new Map<string, string | undefined>()
     for (const exchange of exchanges) {
-      const { alias, answered_us, idempotencyKey, key, kind, location, sent_us, status, tries, url } =
-        exchange
+      const { alias, answered_us, body, idempotencyKey, isReplay, key, kind, location } = exchange
+      const { sent_us, status, tries, url } = exchange
       if (answered_us === undefined) continue
       // Whoever repeats a create with its key is answered while it is still under way; who has none asks once.
       const isOwn = ({ bound_us, ended_us, link }: Life) =>
@@ -60,6 +62,10 @@ export const UniqueBinding: Checker = {
           ?.map(({ link }) => link.url)
           .join(", ") ?? "nothing"
       if (kind === "create" && status === 201) {
+        // By then the key may be another link's, of the same target.
+        if (isReplay && idempotencyKey !== undefined && firstBodies.get(idempotencyKey) === body) continue
+        if (idempotencyKey !== undefined && !firstBodies.has(idempotencyKey))
+          firstBodies.set(idempotencyKey, body)
         const life = lifeLeftBy(lives, key, exchange)
         const before = life && given.get(life)
         if (life === undefined)

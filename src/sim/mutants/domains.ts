@@ -1,0 +1,92 @@
+import { Effect } from "effect"
+import { KnownDomains } from "../../http/domains/Domains.ts"
+import { s_us } from "../world/Time.ts"
+import { type Mutant, withFaults } from "./Mutant.ts"
+
+/** A domain comes and goes, and much is asked there. */
+const changing: Mutant["options"] = withFaults({}, { domainsChanged: 1, withLongAlias: 0 })
+
+/** The same, where little is asked elsewhere: then what a node was asked last may be the same before a change and after it. */
+const quiet: Mutant["options"] = withFaults(
+  {},
+  { domainsChanged: 1, withLongAlias: 0, clients: 2, think_ms: 4_000, bursts: 0 }
+)
+
+/** Keeps what was found for the host that was asked for last, whatever becomes of domains. */
+class HostRemembered extends KnownDomains {
+  #last = { host: "", number: undefined as number | undefined }
+
+  override numberOf(...[request, addresses]: Parameters<KnownDomains["numberOf"]>) {
+    const host = request.headers["host"] ?? ""
+    if (host === "" || this.#last.host !== host)
+      this.#last = { host, number: super.numberOf(request, addresses) }
+    return this.#last.number
+  }
+}
+
+/** What can be broken about what nodes know of domains. */
+export const domains: ReadonlyArray<Mutant> = [
+  {
+    name: "last-host-remembered",
+    text: "A node treats the host of its last request as before, though its domain has been verified or removed since.",
+    promise: "domains",
+    checker: "domains",
+    options: quiet,
+    make: () => ({ knownDomains: (policy) => new HostRemembered(policy) })
+  },
+  {
+    name: "domains-read-once",
+    text: "A node does not read the domains again after its start.",
+    promise: "domains",
+    checker: "domains",
+    options: changing,
+    make: () => ({
+      domains: (store) => ({
+        ...store,
+        read: (known) => (known === null ? store.read(null) : Effect.succeed(null))
+      })
+    })
+  },
+  {
+    name: "domains-read-seldom",
+    text: "A node reads the domains every four seconds.",
+    promise: "domains",
+    checker: "domains",
+    options: changing,
+    make: () => ({
+      domains: (store, { world }) => {
+        let read_us = Number.NEGATIVE_INFINITY
+        return {
+          ...store,
+          read: (known) =>
+            Effect.suspend(() => {
+              if (known !== null && world.now_us < read_us + 4 * s_us) return Effect.succeed(null)
+              read_us = world.now_us
+              return store.read(known)
+            })
+        }
+      }
+    })
+  },
+  {
+    name: "unverified-domain-served",
+    text: "A domain is served before it is verified.",
+    promise: "domains",
+    checker: "domains",
+    options: changing,
+    make: () => ({
+      domains: (store) => ({
+        ...store,
+        read: (known) =>
+          Effect.map(
+            store.read(known),
+            (list) =>
+              list && {
+                ...list,
+                domains: list.domains.map((domain) => ({ ...domain, verifiedAt: domain.verifiedAt ?? 0 }))
+              }
+          )
+      })
+    })
+  }
+]
