@@ -38,32 +38,41 @@ const unkeptOf = (
 
 const numbersOf = (requests: ReadonlyArray<Exchange>) => requests.map(({ number }) => `#${number}`).join(", ")
 
-/** A key that was bound, and when. */
+/** A key that was bound, and when, and when it was free again. */
 interface Binding {
   readonly key: string
   readonly at_us: number
+  freed_us: number
 }
 
 /** The keys that were bound to each target. */
 const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Binding>> => {
   const keys = new Map<string, Array<Binding>>()
+  const live = new Map<string, Binding>()
   for (const entry of journal) {
+    if (entry.tag === "freed") {
+      const binding = live.get(entry.key)
+      if (binding !== undefined) binding.freed_us = entry.at_us
+    }
     if (entry.tag !== "bound") continue
     const { key, url } = entry.link
-    keys.set(url, [...(keys.get(url) ?? []), { key, at_us: entry.at_us }])
+    const binding = { key, at_us: entry.at_us, freed_us: Number.POSITIVE_INFINITY }
+    live.set(key, binding)
+    keys.set(url, [...(keys.get(url) ?? []), binding])
   }
   return keys
 }
 
 /**
- * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. Judged are those that were answered while the first answer was kept for certain: those of later ones may
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `isBeside`: whether links are in several databases. Judged are those that were answered while the first answer was kept for certain: those of later ones may
  * make a link again.
  */
 const faultsOf = (
   all: ReadonlyArray<Exchange>,
   bound: ReadonlyMap<string, ReadonlyArray<Binding>>,
   kept_us: number,
-  isLost: (from_us: number, until_us: number) => boolean
+  isLost: (from_us: number, until_us: number) => boolean,
+  isBeside: boolean
 ): ReadonlyArray<readonly [at: Exchange, text: string]> => {
   const until_us = all[0]!.sent_us + kept_us
   const requests = all.filter(({ answered_us }) => answered_us === undefined || answered_us < until_us)
@@ -71,11 +80,14 @@ const faultsOf = (
   const made = requests.filter(isMade)
   const urls = new Set(requests.map(({ url }) => url!))
   const [first] = requests
+  /** Whether a link was gone before anybody was told of it, and with it what is known of its create: that stands beside it alone where its guard in another database was not settled. */
+  const isGone = ({ freed_us }: Binding) =>
+    isBeside && Number.isFinite(freed_us) && !made.some(({ answered_us }) => answered_us! < freed_us)
   // Links that are reused are made by others too, and tell their visits.
   const isOwn = first!.reuse !== true
   const links = isOwn
     ? [...urls].flatMap((url) =>
-        (bound.get(url) ?? []).flatMap(({ at_us, key }) => (at_us < until_us ? [key] : []))
+        (bound.get(url) ?? []).flatMap((one) => (one.at_us < until_us && !isGone(one) ? [one.key] : []))
       )
     : []
   const original = made.find(({ isReplay }) => !isReplay)
@@ -152,7 +164,7 @@ export const Idempotency: Checker = {
       isAnyLost || losses.some(({ at_us }) => from_us <= at_us && at_us <= until_us)
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, bound, kept_us, isLost).map(([at, text]): Violation => ({
+        faultsOf(requests, bound, kept_us, isLost, evidence.options.databases > 1).map(([at, text]): Violation => ({
           checker: Idempotency.name,
           at_us: at.answered_us ?? evidence.end_us,
           text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,

@@ -959,6 +959,23 @@ describe("the checkers", () => {
     expect([found(2, by), found(2, "node-1#1"), found(1, by)]).toEqual([0, 1, 1])
   })
 
+  it("find nothing in a repeat that makes its link again when that was gone before anybody was told of it, where links are in several databases, and something with one database", () => {
+    const several = (databases: number, some: Partial<Exchange> = {}) =>
+      evidence({
+        options: { ...presets.calm(), databases },
+        exchanges: [keyed(1, { status: 503, ...some }), keyed(9)],
+        journal: [
+          bound,
+          deleted(2 * s_us),
+          { tag: "freed", at_us: 6 * s_us, by, key: "abc", custom: false },
+          { ...bound, at_us: 9 * s_us }
+        ]
+      })
+    expect(Idempotency.check(several(2))).toEqual([])
+    expect(Idempotency.check(several(1))).not.toEqual([])
+    expect(Idempotency.check(several(2, { status: 201 }))).not.toEqual([])
+  })
+
   it("find nothing in a repeat that makes another link when the answer is not kept any more", () => {
     const options = { ...presets.calm(), answersKept_s: 10 }
     const exchanges = [keyed(1), keyed(12, { key: "xyz" })]
