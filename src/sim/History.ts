@@ -5,7 +5,17 @@ import type { World } from "./world/World.ts"
 export interface Wish {
   readonly client: string
   /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes. */
-  readonly kind: "create" | "redirect" | "probe" | "change" | "delete" | "list" | "edit"
+  readonly kind:
+    | "create"
+    | "redirect"
+    | "probe"
+    | "change"
+    | "delete"
+    | "list"
+    | "edit"
+    | "sign in"
+    | "sign out"
+    | "account"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -27,6 +37,10 @@ export interface Wish {
   readonly idempotencyKey?: string | undefined
   /** The API key that it is sent with, for a create by a user. */
   readonly apiKey?: string | undefined
+  /** The session that it is sent with, by the digest of its token; and for a sign-in, who signs in, and whether the password was right when it was sent. */
+  readonly session?: string | undefined
+  readonly user?: string | undefined
+  readonly isRight?: boolean | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
   readonly direct?: boolean | undefined
 }
@@ -89,6 +103,9 @@ export class History {
       reuse: asked.reuse,
       idempotencyKey: asked.idempotencyKey,
       apiKey: asked.apiKey,
+      session: asked.session,
+      user: asked.user,
+      isRight: asked.isRight,
       direct: asked.direct,
       number: this.exchanges.length,
       sent_us: this.#world.now_us,

@@ -173,7 +173,7 @@ export type VisitEntry =
   /** The process has heard that the store has taken its newest batch, or its writer's. */
   | { readonly tag: "heard counted"; readonly by: string; readonly writer?: string }
 
-/** What becomes of users' quotas and of events for their webhooks. */
+/** What becomes of users, their sessions and quotas, and of events for their webhooks. */
 export type UserEntry =
   /** The store granted a process so many times of a quota. */
   | {
@@ -194,6 +194,19 @@ export type UserEntry =
       readonly use: string
       readonly quotas: ReadonlyArray<string>
       readonly isAllowed: boolean
+      /** Of limits on guessing, which each node enforces alone as well: how often, in the same order. */
+      readonly held?: ReadonlyArray<Pick<Quota, "limit" | "period">>
+    }
+  /** A process gave back what it had taken of quotas. */
+  | { readonly tag: "gave back"; readonly by: string; readonly quotas: ReadonlyArray<string> }
+  /** A session began in the database, by the digest of its token, or was ended there by itself. */
+  | { readonly tag: "session begun"; readonly by: string; readonly session: string; readonly user: string }
+  | { readonly tag: "session ended"; readonly by: string; readonly session: string }
+  /** A user was disabled or enabled, or has another password: with the first and the last all their sessions end. */
+  | {
+      readonly tag: "user disabled" | "user enabled" | "password changed"
+      readonly by: string
+      readonly user: string
     }
   /** Events were queued for a webhook's receiver, by their ids; and a message with some arrived there. */
   | { readonly tag: "offered"; readonly by: string; readonly events: ReadonlyArray<string> }

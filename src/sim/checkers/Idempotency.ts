@@ -164,12 +164,14 @@ export const Idempotency: Checker = {
       isAnyLost || losses.some(({ at_us }) => from_us <= at_us && at_us <= until_us)
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, bound, kept_us, isLost, evidence.options.databases > 1).map(([at, text]): Violation => ({
-          checker: Idempotency.name,
-          at_us: at.answered_us ?? evidence.end_us,
-          text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
-          keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
-        }))
+        faultsOf(requests, bound, kept_us, isLost, evidence.options.databases > 1).map(
+          ([at, text]): Violation => ({
+            checker: Idempotency.name,
+            at_us: at.answered_us ?? evidence.end_us,
+            text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
+            keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
+          })
+        )
     )
   }
 }

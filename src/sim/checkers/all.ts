@@ -28,6 +28,7 @@ import { Shutdown } from "./Shutdown.ts"
 import { Specification } from "./Specification.ts"
 import { Stores } from "./Stores.ts"
 import { UniqueBinding } from "./keys/UniqueBinding.ts"
+import { UserSessions } from "./users/UserSessions.ts"
 import { Visits } from "./Visits.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
 
@@ -62,6 +63,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Visits,
   Quotas,
   Revocation,
+  UserSessions,
   WebhookEvents
 ]
 

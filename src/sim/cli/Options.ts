@@ -140,6 +140,8 @@ export const WorkloadOptions = Schema.Struct({
   editedInBulk: Probability,
   /** How likely a create is by one of few users, by an API key, which is revoked some day; with 0 there are no users. */
   withAccount: Probability,
+  /** How likely a request is one of a user's browser, which signs in and out, uses its session, and changes the password; only where there are users. */
+  signedIn: Probability,
   /** How likely a create is in one of few further domains, and a tenth as likely a redirect is asked for at a wrong one; with 0 there are none. */
   withDomain: Probability,
   /** How likely clients ask at the host of a domain that comes and goes when it does, and ask again when that must hold everywhere; with 0 there is none. */

@@ -33,7 +33,8 @@ const own = (status: number): VirtualResponse => ({
   status,
   location: undefined,
   isReplay: false,
-  body: ""
+  body: "",
+  cookies: []
 })
 
 /** The result of one try. */

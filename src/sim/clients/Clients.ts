@@ -1,4 +1,5 @@
 import type { Answer } from "./Balancer.ts"
+import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
 import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
@@ -117,6 +118,8 @@ export class Clients {
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #edits: BulkEdits
+  /** Those of users, if any sign in. */
+  readonly #browsers: Browsers | undefined
   /** Keys that clients were given, the oldest first. */
   readonly #known: Array<string> = []
 
@@ -132,6 +135,11 @@ export class Clients {
     this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
       this.#know(exchange)
     )
+    const { users, workload, world } = options
+    this.#browsers =
+      users.names.length > 0 && workload.signedIn > 0
+        ? new Browsers(world, this.#requests, this.#creates, users, workload.signedIn)
+        : undefined
   }
 
   /** Starts all clients. They work until `until_us`. */
@@ -170,6 +178,7 @@ export class Clients {
     const { workload } = this.#options
     if (this.#lists.happens(workload.listed)) return this.#list(client, done)
     if (this.#lists.happens(workload.editedInBulk)) return this.#edits.begin(client, done)
+    if (this.#browsers?.happens() === true) return this.#browsers.act(done)
     const wish = this.#chance.happens(workload.wished)
       ? this.#creates.drafts.wished(this.#chance.pick(aliases))
       : undefined

@@ -131,6 +131,17 @@ export class Creates {
     this.#ask(client, single({ url: this.drafts.newUrl(), apiKey }), () => {}, true)
   }
 
+  /** Has a browser ask for a link in a session. `done` is told what came of it. */
+  inSession(
+    client: string,
+    own: Pick<Draft, "cookie" | "session">,
+    direct: boolean,
+    done: (exchange: Exchange) => void
+  ) {
+    const draft = { url: this.drafts.newUrl(), ...own }
+    this.#ask(client, single(draft), ([exchange]) => done(exchange!), direct)
+  }
+
   /** Asks, and asks again until it is known what came of it, each time some node. */
   #insist(
     client: string,

@@ -40,7 +40,15 @@ const expiryMax_s = 20
 export interface Draft extends Omit<Wish, "client" | "kind" | "key" | "direct"> {
   /** The number of a further domain. */
   readonly domain?: number | undefined
+  /** The cookies of the browser that asks, if it is one. */
+  readonly cookie?: string | undefined
 }
+
+/** What a browser sends along with what a page of the service asks for. */
+export const ofBrowser = (cookie: string): Readonly<Record<string, string>> => ({
+  cookie,
+  "sec-fetch-site": "same-origin"
+})
 
 /** What clients think of to create. */
 export class Drafts {
@@ -201,7 +209,10 @@ const headersOf = (idempotencyKey: string | undefined, isKnown: boolean, apiKey?
 export const requestOf = (draft: Draft): VirtualRequest => ({
   method: "POST",
   path: "/api/v1/links",
-  headers: headersOf(draft.idempotencyKey, draft.reuse === true, draft.apiKey),
+  headers: {
+    ...headersOf(draft.idempotencyKey, draft.reuse === true, draft.apiKey),
+    ...(draft.cookie !== undefined && ofBrowser(draft.cookie))
+  },
   body: JSON.stringify(bodyOf(draft))
 })
 

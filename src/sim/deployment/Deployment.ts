@@ -194,7 +194,7 @@ export class Deployment {
         isKilled: () => this.world.chance("movers").happens(this.#faults.moverCrash)
       })
     }
-    this.#users = new Users(this.world, this.#database, options)
+    this.#users = new Users(this.world, this.#database, this.#journal, options)
     this.#changingDomain = new ChangingDomain(this.world, this.#database.domains)
     this.#receiver = new VirtualServer(this.world, this.#network, {
       name: "receiver",

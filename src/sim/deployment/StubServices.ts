@@ -34,7 +34,10 @@ const accounts = Accounts.layer.pipe(
   Layer.provideMerge(Layer.succeed(Sessions, unasked<typeof Sessions.Service>("Sessions"))),
   Layer.provide(Layer.succeed(AccountStore, unasked<typeof AccountStore.Service>("AccountStore"))),
   Layer.provideMerge(
-    Layer.succeed(AuditLog, unasked<typeof AuditLog.Service>("AuditLog", { record: () => Effect.void }))
+    Layer.succeed(
+      AuditLog,
+      unasked<typeof AuditLog.Service>("AuditLog", { record: () => Effect.void, recording: (act) => act })
+    )
   )
 )
 

@@ -1,10 +1,12 @@
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import type { AdminKey } from "../../accounts/AdminKey.ts"
 import * as Accounts from "../../accounts/Accounts.ts"
 import type { Passwords } from "../../accounts/Passwords.ts"
 import * as Quotas from "../../accounts/Quotas.ts"
+import type { Limit } from "../../accounts/Meter.ts"
 import * as RateLimiter from "../../accounts/RateLimiter.ts"
-import type { Sessions } from "../../accounts/Sessions.ts"
+import * as Sessions from "../../accounts/Sessions.ts"
+import * as AccountRoutes from "../../http/accounts/AccountRoutes.ts"
 import { adding } from "../../node/Parts.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
 import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
@@ -25,6 +27,9 @@ import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { VirtualServer } from "../world/VirtualServer.ts"
 
+/** After how long without use a session ends: longer than a run, as in production. */
+const sessionIdle = Duration.hours(24)
+
 /** What users' parts of a node stand on. */
 export interface UserSurroundings {
   readonly options: SimOptions
@@ -41,7 +46,7 @@ const messages = WebhookMessages.make({
   names: (key) => ({ key, shortUrl: `http://linkmint.test/${key}` })
 })
 
-/** A limiter that notes what it allows and refuses. */
+/** A limiter that notes what it allows and refuses, and what it is given back. */
 const noting = (
   limiter: typeof RateLimiter.RateLimiter.Service,
   hash: typeof KeyedHash.Service,
@@ -53,17 +58,25 @@ const noting = (
     if (standing !== null && standing !== undefined) noted(limits, standing.isAllowed)
     return standing
   }
-  const noted = (limits: Parameters<typeof limiter.takeAll>[0], isAllowed: boolean) =>
+  const namesOf = (limits: ReadonlyArray<Limit>) => limits.map(({ id }) => hash.of("quota", id))
+  const noted = (limits: ReadonlyArray<Limit>, isAllowed: boolean) =>
     journal.add({
       tag: "took",
       by,
       use: limits[0]!.id.split(":", 1)[0]!,
-      quotas: limits.map(({ id }) => hash.of("quota", id)),
-      isAllowed
+      quotas: namesOf(limits),
+      isAllowed,
+      ...(limits.some(({ isHeld }) => isHeld) && {
+        held: limits.map(({ limit, period }) => ({ limit, period }))
+      })
     })
   return {
     ...limiter,
     takeAllNow: note,
+    giveBack: (limits) => {
+      limiter.giveBack(limits)
+      journal.add({ tag: "gave back", by, quotas: namesOf(limits) })
+    },
     takeAll: (limits) =>
       Effect.tap(limiter.takeAll(limits), (standing) => {
         if (standing !== null) noted(limits, standing.isAllowed)
@@ -97,10 +110,16 @@ type Known =
   | AccountStore
   | AuditLog
   | Passwords
-  | Sessions
   | QuotaStore
   | WebhookStore
   | WebhookListeners.WebhookListeners
+
+/** What else such a node answers, by what it has when it has begun: requests of users who sign in. */
+export const routes = <Has>(context: Context.Context<Has>) =>
+  Effect.provide(
+    AccountRoutes.make({ signUp: false }),
+    context as unknown as Context.Context<Known | Accounts.Accounts | Quotas.Quotas | Sessions.Sessions>
+  )
 
 /** Adds accounts, quotas and the delivery of webhooks to all other parts of a node. */
 export const after =
@@ -124,6 +143,11 @@ export const after =
     const { createsPerMinute, redirectsPerDay } = options
     const quotas = { ...Quotas.unlimited, createsPerMinute, redirectsPerDay }
     return (whole as unknown as Built<Known, E>).pipe(
+      adding(Sessions.layer({ idle: sessionIdle })),
+      Effect.map((context) => {
+        const sessions = Context.get(context, Sessions.Sessions)
+        return Context.add(context, Sessions.Sessions, mutation.sessions?.(sessions, process) ?? sessions)
+      }),
       adding(Accounts.layer),
       adding(RateLimiter.layer),
       Effect.map((context) => {

@@ -3,6 +3,7 @@ import { digest } from "../../secrets/Secret.ts"
 import { newUser } from "../../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { SimOptions } from "../cli/Options.ts"
+import type { Journal } from "../Journal.ts"
 import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -17,8 +18,19 @@ const keyLasts_us = 8 * s_us
 /** How long before an API key is revoked `Users.whenRevoked` is called. */
 export const announced_us = 300 * ms_us
 
+/** A user of those who sign in who is disabled now and then: how long they are enabled, and disabled, on average. They have no webhook, since that would end. */
+export const suspended = "usr_suspended"
+const enabledFor_us = 10 * s_us
+const disabledFor_us = 4 * s_us
+
+/** How long a user's password stays the same on average, where users sign in. */
+const passwordLasts_us = 20 * s_us
+
 /** How likely a client uses an API key that was revoked last rather than the one that is valid. */
 const formerShare = 0.3
+
+/** The e-mail address of a user. */
+export const emailOf = (user: string) => `${user}@example.com`
 
 /** An API key of a user. Times are microseconds since the world's beginning; infinite: never. */
 export interface UserKey {
@@ -29,31 +41,45 @@ export interface UserKey {
   revoked_us: number
 }
 
-/** Users, each with an API key, which is revoked after a while and has a successor, and a webhook for links that were created or deleted. */
+/** Users, each with a password, an API key, which is revoked after a while and has a successor, and a webhook for links that were created or deleted; and {@link suspended}. */
 export class Users {
   readonly keys: Array<UserKey> = []
   readonly names: ReadonlyArray<string>
-  /** Called with the secret of each API key that is revoked {@link announced_us} later. */
+  /** Called with the secret of each API key that is revoked, or whose user is disabled, {@link announced_us} later. */
   whenRevoked: (secret: string) => void = () => {}
   readonly #world: World
   readonly #database: VirtualDatabase
+  readonly #journal: Pick<Journal, "add">
   readonly #options: SimOptions
   readonly #chance: Chance
+  readonly #signingIn: Chance
+  #passwords = 0
 
-  constructor(world: World, database: VirtualDatabase, options: SimOptions) {
+  constructor(world: World, database: VirtualDatabase, journal: Pick<Journal, "add">, options: SimOptions) {
     this.#world = world
     this.#database = database
+    this.#journal = journal
     this.#options = options
     this.#chance = world.chance("users")
-    const count = options.workload.withAccount === 0 ? 0 : usersMax
-    this.names = Array.from({ length: count }, (_, number) => `usr_${number}`)
+    this.#signingIn = world.chance("users who sign in")
+    const { signedIn, withAccount } = options.workload
+    const count = withAccount === 0 ? 0 : usersMax
+    const names = Array.from({ length: count }, (_, number) => `usr_${number}`)
+    this.names = count > 0 && signedIn > 0 ? [...names, suspended] : names
   }
 
   /** Adds them to the database. Only from within the world. */
   start(until_us: number) {
     const { accounts, webhooks } = this.#database.users.stores
     for (const id of this.names) {
-      const user = newUser({ id, email: `${id}@example.com` }, this.#world.now_ms)
+      const user = newUser({ id, email: emailOf(id), passwordHash: this.#newPassword() }, this.#world.now_ms)
+      if (this.#options.workload.signedIn > 0) this.#changePasswordLater(id, until_us)
+      if (id === suspended) {
+        this.#done(accounts.addUser(user))
+        this.#addKey(id)
+        this.#suspendLater(id, until_us)
+        continue
+      }
       const webhook = {
         id: `whk_${id}`,
         owner: id,
@@ -82,9 +108,14 @@ export class Users {
     return (chance.happens(formerShare) ? (own.at(-2) ?? own.at(-1)!) : own.at(-1)!).secret
   }
 
+  /** The password that a user has now. */
+  passwordOf(user: string): string {
+    return this.#done(this.#database.users.stores.accounts.userById(user))!.passwordHash!
+  }
+
   /** Has the database do something at once. */
-  #done(self: Effect.Effect<unknown, StorageError>) {
-    Effect.runSync(Effect.withClock(Effect.orDie(self), this.#database.clock.service))
+  #done<A>(self: Effect.Effect<A, StorageError>): A {
+    return Effect.runSync(Effect.withClock(Effect.orDie(self), this.#database.clock.service))
   }
 
   #addKey(user: string) {
@@ -105,6 +136,49 @@ export class Users {
     }
     this.#done(this.#database.users.stores.accounts.addKey(key, 100))
     this.keys.push({ id, secret, user, added_us: this.#world.now_us, revoked_us: Number.POSITIVE_INFINITY })
+  }
+
+  /** A password that nobody has had. The virtual hash of one is itself. */
+  #newPassword(): string {
+    return `password ${this.#passwords++}`
+  }
+
+  /** Has a user be given another password after a while, and so on. */
+  #changePasswordLater(user: string, until_us: number) {
+    const wait_us = this.#signingIn.waiting(passwordLasts_us)
+    if (this.#world.now_us + wait_us > until_us) return
+    this.#world.after(wait_us, null, () => {
+      const change = { passwordHash: this.#newPassword(), passwordIsTemporary: false, revokesKeys: false }
+      const { accounts } = this.#database.users.stores
+      this.#done(accounts.setPassword(user, { ...change, at: this.#world.now_ms }))
+      this.#tell("password changed", user)
+      this.#changePasswordLater(user, until_us)
+    })
+  }
+
+  #tell(tag: "user disabled" | "user enabled" | "password changed", user: string) {
+    this.#journal.add({ tag, by: "an administrator", user })
+    this.#world.tell("users", tag, user)
+  }
+
+  /** Has a user be disabled after a while, and then enabled again, and so on. */
+  #suspendLater(user: string, until_us: number) {
+    const wait_us = this.#signingIn.waiting(enabledFor_us)
+    const away_us = announced_us + this.#signingIn.waiting(disabledFor_us)
+    if (this.#world.now_us + wait_us + away_us > until_us) return
+    const { accounts } = this.#database.users.stores
+    const set = (isDisabled: boolean) => {
+      this.#done(accounts.changeUser(user, { isDisabled }, this.#world.now_ms))
+      this.#tell(isDisabled ? "user disabled" : "user enabled", user)
+    }
+    this.#world.after(wait_us, null, () =>
+      this.whenRevoked(this.keys.findLast((key) => key.user === user)!.secret)
+    )
+    this.#world.after(wait_us + announced_us, null, () => set(true))
+    this.#world.after(wait_us + away_us, null, () => {
+      set(false)
+      this.#suspendLater(user, until_us)
+    })
   }
 
   #revokeLater(user: string, until_us: number) {

@@ -131,7 +131,11 @@ export interface VirtualResponse {
   /** Whether it repeats the answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
   readonly body: string
+  /** What it sets as cookies, each as `Set-Cookie` has it. */
+  readonly cookies: ReadonlyArray<string>
 }
+
+const noCookies: ReadonlyArray<string> = []
 
 /** A request as the service sees it; its body arrives in one piece, in a separate task. */
 const requestOf = (
@@ -151,7 +155,15 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
     return at === -1 ? undefined : headers[at + 1]
   }
   if (typeof body !== "string") throw new Error("Streams and images are not simulated")
-  return { status, location: of("location"), isReplay: of("idempotency-replayed") === "true", body }
+  return {
+    status,
+    location: of("location"),
+    isReplay: of("idempotency-replayed") === "true",
+    body,
+    cookies: headers.includes("set-cookie")
+      ? headers.filter((_, index) => index % 2 === 1 && headers[index - 1] === "set-cookie")
+      : noCookies
+  }
 }
 
 /** Compares the database with its witnesses, which the context has, after creates, which it has as well. */
@@ -370,7 +382,8 @@ export class VirtualNode {
       Effect.gen(this, function* () {
         const context = yield* whole
         const serving = Effect.gen(function* () {
-          const operations = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
+          const links = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
+          const operations = users === undefined ? links : { ...links, ...(yield* UserParts.routes(context)) }
           return yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
         })
         const { serve } =

@@ -1,6 +1,8 @@
 import { Context } from "effect"
 import type { Accounts } from "../../accounts/Accounts.ts"
 import type { RateLimiter } from "../../accounts/RateLimiter.ts"
+import type { Sessions } from "../../accounts/Sessions.ts"
+import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import type { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
 import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
 import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
@@ -105,6 +107,9 @@ export interface Mutation {
     process: VirtualProcess
   ) => typeof RateLimiter.Service
   readonly accounts?: (accounts: typeof Accounts.Service, process: VirtualProcess) => typeof Accounts.Service
+  readonly sessions?: (sessions: typeof Sessions.Service, process: VirtualProcess) => typeof Sessions.Service
+  /** What the database does at one moment with users. */
+  readonly users?: (accounts: typeof AccountStore.Service) => typeof AccountStore.Service
   /** What queues events in the transaction of a change. */
   readonly outbox?: (
     outbox: typeof LinkStore.Service,

@@ -88,5 +88,17 @@ export const statements: ReadonlyArray<Mutant> = [
     },
     ["available = q.available", "available = quotas.available"],
     withUsers
+  ),
+  instead(
+    {
+      name: "disabled-user-signs-in",
+      text: "A session of a disabled user begins.",
+      promise: "accounts"
+    },
+    ["password_hash = ? AND disabled_at IS NULL", "password_hash = ?"],
+    (options) => {
+      const { workload, ...more } = withUsers(options)
+      return { ...more, workload: { ...workload, signedIn: 0.5 } }
+    }
   )
 ]

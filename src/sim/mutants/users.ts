@@ -1,6 +1,10 @@
 import { Effect, Redacted } from "effect"
 import type { Accounts } from "../../accounts/Accounts.ts"
+import type { KnownCaller } from "../../accounts/Access.ts"
 import type { RateLimiter } from "../../accounts/RateLimiter.ts"
+import type { AccountStore, Session } from "../../storage/accounts/AccountStore.ts"
+import type { SimOptions } from "../cli/Options.ts"
+import type { World } from "../world/World.ts"
 import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
 import * as QuotaStoreMemory from "../stores/QuotaStoreMemory.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -9,7 +13,7 @@ import { type Mutant, withFaults } from "./Mutant.ts"
 type Limiter = typeof RateLimiter.Service
 
 /** Clients who are users, with quotas that they use up. */
-const known: Mutant["options"] = (options) => ({
+const known = (options: SimOptions): SimOptions => ({
   ...options,
   createsPerMinute: 6,
   workload: { ...options.workload, withAccount: 0.6, created: 0.6 }
@@ -26,32 +30,65 @@ const limiting =
   (mutate: (limiter: Limiter) => Partial<Limiter>): Mutant["make"] =>
   () => ({ limiter: (limiter) => ({ ...limiter, ...mutate(limiter) }) })
 
+/** Believes for so long what was said of a secret. */
+const remembering = (world: World, for_us: number, ask: (typeof Accounts.Service)["ofKey"]): typeof ask => {
+  const known = new Map<string, { readonly at_us: number; readonly caller: KnownCaller }>()
+  return (secret) =>
+    Effect.suspend(() => {
+      const name = Redacted.value(secret)
+      const found = known.get(name)
+      if (found !== undefined && world.now_us - found.at_us < for_us) return Effect.succeed(found.caller)
+      return Effect.tap(ask(secret), (caller) => {
+        if (caller !== null) known.set(name, { at_us: world.now_us, caller })
+      })
+    })
+}
+
 /** A node believes for so long what its cache, or the database, has said of an API key. */
 const believing =
   (for_us: number): Mutant["make"] =>
   () => ({
-    accounts: (accounts, { world }) => {
-      const known = new Map<
-        string,
-        {
-          readonly at_us: number
-          readonly caller: Effect.Effect.Success<ReturnType<typeof accounts.ofKey>>
-        }
-      >()
-      const ofKey: (typeof Accounts.Service)["ofKey"] = (secret) =>
-        Effect.suspend(() => {
-          const name = Redacted.value(secret)
-          const found = known.get(name)
-          if (found !== undefined && world.now_us - found.at_us < for_us) return Effect.succeed(found.caller)
-          return Effect.tap(accounts.ofKey(secret), (caller) => {
-            if (caller !== null) known.set(name, { at_us: world.now_us, caller })
-          })
-        })
-      return { ...accounts, ofKeyNow: () => undefined, ofKey }
+    accounts: (accounts, { world }) => ({
+      ...accounts,
+      ofKeyNow: () => undefined,
+      ofKey: remembering(world, for_us, accounts.ofKey)
+    })
+  })
+
+/** The same, in browsers. */
+const signedIn: Mutant["options"] = (options) => {
+  const { workload, ...more } = known(options)
+  return { ...more, workload: { ...workload, signedIn: 0.5 } }
+}
+
+type Store = typeof AccountStore.Service
+
+/** Has the database know some sessions longer than it should: those that are `kept`. */
+const keeping =
+  (mutate: (accounts: Store, kept: Map<string, Session>) => Partial<Store>): Mutant["make"] =>
+  () => ({
+    users: (accounts) => {
+      const kept = new Map<string, Session>()
+      return {
+        ...accounts,
+        sessionByToken: (tokenHash) => {
+          const session = kept.get(tokenHash)
+          return session === undefined
+            ? accounts.sessionByToken(tokenHash)
+            : Effect.map(accounts.userById(session.userId), (user) => user && { session, user })
+        },
+        endSession: (tokenHash) =>
+          Effect.map(accounts.endSession(tokenHash), (user) => {
+            const session = kept.get(tokenHash)
+            kept.delete(tokenHash)
+            return user ?? session?.userId ?? null
+          }),
+        ...mutate(accounts, kept)
+      }
     }
   })
 
-/** What can be broken about users: their quotas, their API keys, and what their webhooks are told. */
+/** What can be broken about users: their quotas, their API keys, their sessions, and what their webhooks are told. */
 export const users: ReadonlyArray<Mutant> = [
   {
     name: "quota-counted-twice",
@@ -144,7 +181,7 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "revocation",
     options: (options) => ({
-      ...known!(withFaults({ slowCalls: { probability: 0.2, most_ms: 3_000 } }, { followed: 1 })(options)),
+      ...known(withFaults({ slowCalls: { probability: 0.2, most_ms: 3_000 } }, { followed: 1 })(options)),
       databases: 1
     }),
     make: believing(750 * ms_us)
@@ -162,6 +199,91 @@ export const users: ReadonlyArray<Mutant> = [
           ...accounts,
           ofKeyNow: () => undefined,
           ofKey: (secret) => (++count % 20 === 0 ? Effect.succeed(null) : accounts.ofKey(secret))
+        }
+      }
+    })
+  },
+  {
+    name: "key-of-a-disabled-user",
+    text: "An API key that was found once is found as well when its user is disabled.",
+    promise: "accounts",
+    checker: "revocation",
+    options: signedIn,
+    make: () => ({
+      users: (accounts) => {
+        const found = new Map<string, Effect.Effect.Success<ReturnType<Store["keyBySecret"]>>>()
+        return {
+          ...accounts,
+          keyBySecret: (hash) =>
+            Effect.flatMap(accounts.keyBySecret(hash), (key) => {
+              if (key !== null) found.set(hash, key)
+              const last = found.get(hash) ?? null
+              if (key !== null || last === null) return Effect.succeed(key)
+              return Effect.map(accounts.userById(last.user.id), (user) =>
+                user !== null && user.disabledAt !== null ? last : null
+              )
+            })
+        }
+      }
+    })
+  },
+  {
+    name: "session-of-a-disabled-user",
+    text: "A disabled user can sign in.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: keeping((accounts, kept) => ({
+      addSession: (session, passwordHash, max) =>
+        Effect.zipWith(
+          accounts.addSession(session, passwordHash, max),
+          accounts.userById(session.userId),
+          (isBegun, user) => {
+            if (isBegun || user?.passwordHash !== passwordHash) return isBegun
+            kept.set(session.tokenHash, session)
+            return true
+          }
+        )
+    }))
+  },
+  {
+    name: "session-outlives-its-password",
+    text: "Sessions go on when their user's password is changed.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: keeping((accounts, kept) => ({
+      setPassword: (id, change) =>
+        Effect.zipRight(
+          Effect.map(accounts.sessionsOf(id), (sessions) =>
+            sessions.forEach((session) => kept.set(session.tokenHash, session))
+          ),
+          accounts.setPassword(id, change)
+        )
+    }))
+  },
+  {
+    name: "session-cached-for-long",
+    text: "A node believes for 6 s what it knows of a session.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: () => ({
+      sessions: (sessions, { world }) => ({ ...sessions, of: remembering(world, 6 * s_us, sessions.of) })
+    })
+  },
+  {
+    name: "session-refused-now-and-then",
+    text: "Every twentieth time a session that has not ended is refused.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: () => ({
+      sessions: (sessions) => {
+        let count = 0
+        return {
+          ...sessions,
+          of: (token) => (++count % 20 === 0 ? Effect.succeed(null) : sessions.of(token))
         }
       }
     })

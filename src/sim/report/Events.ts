@@ -96,6 +96,16 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `was granted ${entry.granted} of a quota of ${entry.limit} a ${entry.period}`
     case "took":
       return `${entry.isAllowed ? "took" : "refused"} one of ${entry.quotas.length} quotas of ${entry.use}`
+    case "gave back":
+      return `gave one of ${entry.quotas.length} quotas back`
+    case "session begun":
+      return `began session ${entry.session.slice(0, 8)} of ${entry.user}`
+    case "session ended":
+      return `ended session ${entry.session.slice(0, 8)}`
+    case "user disabled":
+    case "user enabled":
+    case "password changed":
+      return `${entry.tag}: ${entry.user}`
     case "offered":
     case "received":
       return `${entry.tag} ${entry.events.length} events for webhooks`
@@ -142,6 +152,8 @@ const fates: ReadonlySet<string> = new Set([
 const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url }: Exchange) => {
   if (kind === "edit") return `edit all links (#${number})`
   if (kind === "list") return `list the links (#${number})`
+  if (kind === "sign in" || kind === "sign out") return `${kind} (#${number})`
+  if (kind === "account") return `show the account (#${number})`
   if (kind !== "create") return `${kind} ${key}${path === undefined ? "" : `/${path}`} (#${number})`
   const as = alias === undefined ? "" : ` as ${alias}`
   const keyed = idempotencyKey === undefined ? "" : `, with the Idempotency-Key ${idempotencyKey}`

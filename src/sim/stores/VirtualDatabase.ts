@@ -118,8 +118,9 @@ export class VirtualDatabase {
     {
       connections = {},
       database,
-      statement
-    }: Pick<Mutation, "connections" | "database" | "statement"> = sound,
+      statement,
+      users
+    }: Pick<Mutation, "connections" | "database" | "statement" | "users"> = sound,
     { connectionsMax, drift = 0, homes, isCompared = false, keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
@@ -158,13 +159,13 @@ export class VirtualDatabase {
     )
     // What is broken about it would differ, too.
     const sql =
-      isCompared && homes === undefined && database === undefined
+      isCompared && homes === undefined && database === undefined && users === undefined
         ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock, statement), this.#scope))
         : undefined
     const differs: Differs = (operation, inMemory, bySql) =>
       journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
     const compared = sql && { sql, differs }
-    this.users = new UserTables(compared)
+    this.users = new UserTables(compared, users)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
       log: this.#log,

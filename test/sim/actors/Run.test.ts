@@ -30,6 +30,26 @@ describe("a simulated deployment", () => {
     expect(calm.evidence.exchanges.filter(({ status }) => status === 0 || status >= 500)).toEqual([])
   })
 
+  it("has users who sign in, use their sessions and sign out, and one who is disabled now and then", () => {
+    const calm = presets.calm()
+    const signedIn = run(1, { ...calm, workload: { ...calm.workload, withAccount: 0.2, signedIn: 0.5 } })
+    expect(signedIn.violations).toEqual([])
+    const { exchanges, journal } = signedIn.evidence
+    for (const [kind, status] of [
+      ["sign in", 204],
+      ["sign in", 401],
+      ["account", 200],
+      ["account", 401],
+      ["sign out", 204]
+    ] as const)
+      expect(count(signedIn, kind, status), `${kind} ${status}`).toBeGreaterThan(3)
+    expect(exchanges.filter(({ session, status }) => session !== undefined && status === 201)).not.toEqual([])
+    const tags = new Set(journal.map(({ tag }) => tag))
+    expect([...tags]).toEqual(
+      expect.arrayContaining(["user disabled", "user enabled", "password changed", "session ended"])
+    )
+  })
+
   it("keeps every promise under a swarm of faults, with keys stocked in each way", async () => {
     const results: Array<RunResult> = []
     for (let seed = 1; seed <= 8; seed++) {

@@ -38,6 +38,7 @@ import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/keys/UniqueBinding.ts"
+import { UserSessions } from "../../../src/sim/checkers/users/UserSessions.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
 import { WebhookEvents } from "../../../src/sim/checkers/users/WebhookEvents.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
@@ -188,6 +189,22 @@ const tried = (at_s: number) => ({ tag: "tried", at_us: at_s * s_us, by, message
 const putOff = (at_s: number, for_ms: number) =>
   ({ tag: "put off", at_us: at_s * s_us, by, message: "msg", attempt: 1, for_ms }) as const
 const key = { id: "key_0", secret: "secret", user: "usr_0", added_us: 0, revoked_us: Infinity }
+/** A disabled user, and one who is enabled again; another password; and a session with its end. */
+const disabled = (at_s: number) =>
+  ({ tag: "user disabled", at_us: at_s * s_us, by: "an administrator", user: "usr_0" }) as const
+const enabled = (at_s: number) => ({ ...disabled(at_s), tag: "user enabled" }) as const
+const passwordChanged = (at_s: number) => ({ ...disabled(at_s), tag: "password changed" }) as const
+const begun = (at_s: number, session = "ses") =>
+  ({ tag: "session begun", at_us: at_s * s_us, by, session, user: "usr_0" }) as const
+const sessionEnded = (at_s: number) =>
+  ({ tag: "session ended", at_us: at_s * s_us, by, session: "ses" }) as const
+const asked = (at_s: number, status: number, some: Partial<Exchange> = {}) =>
+  exchange(at_s, { kind: "account", key: undefined, location: undefined, session: "ses", status, ...some })
+const signingIn = (at_s: number, status: number, isRight: boolean) =>
+  asked(at_s, status, { kind: "sign in", session: undefined, user: "usr_0", isRight })
+/** A try at guessing, of which a node allows three in a minute by itself. */
+const tried = (at_s: number, isAllowed: boolean) =>
+  ({ ...took(at_s, isAllowed), held: [{ limit: 3, period: "minute" }] }) as const
 const ownBound = { ...bound, link: { ...row, owner: "usr_0" } }
 const offered = { tag: "offered", at_us: s_us, by, events: ["msg"] } as const
 /** A link that is deleted, and redirected at some time, by a node that may do so for 10 s. */
@@ -784,6 +801,48 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Revocation,
     { userKeys: [key], exchanges: [created(3, { apiKey: key.secret, status: 401 })] }
   ],
+  [
+    "an API key that is accepted 1.1 s after its user was disabled",
+    Revocation,
+    { userKeys: [key], journal: [disabled(2)], exchanges: [created(3.1, { apiKey: key.secret })] }
+  ],
+  [
+    "an API key that is refused two seconds after its user was enabled again",
+    Revocation,
+    {
+      userKeys: [key],
+      journal: [disabled(2), enabled(4)],
+      exchanges: [created(6, { apiKey: key.secret, status: 401 })]
+    }
+  ],
+  [
+    "a session that is accepted after its end",
+    UserSessions,
+    { journal: [begun(1), sessionEnded(2)], exchanges: [asked(2.1, 200)] }
+  ],
+  [
+    "a session that is accepted after its user's password was changed",
+    UserSessions,
+    { journal: [begun(1), passwordChanged(2)], exchanges: [asked(2.1, 200)] }
+  ],
+  [
+    "a session that is accepted when its user is enabled again",
+    UserSessions,
+    { journal: [begun(1), disabled(2), enabled(3)], exchanges: [asked(9, 200)] }
+  ],
+  [
+    "a session that is refused before its end",
+    UserSessions,
+    { journal: [begun(1), sessionEnded(3)], exchanges: [asked(2, 401)] }
+  ],
+  ["a session of a disabled user that begins", UserSessions, { journal: [disabled(1), begun(2)] }],
+  ["a right password that is refused", UserSessions, { exchanges: [signingIn(1, 401, true)] }],
+  ["a wrong password that is accepted", UserSessions, { exchanges: [signingIn(1, 204, false)] }],
+  [
+    "a try at guessing that is refused though neither the store nor the node has used up the limit",
+    Quotas,
+    { journal: [granted(1, 1), tried(1, true), tried(2, false)] }
+  ],
   ["an event that is lost", WebhookEvents, { journal: [ownBound, offered] }],
   [
     "an event that waits though nothing fails",
@@ -1269,6 +1328,76 @@ describe("the checkers", () => {
     ]
     const userKeys = [{ ...key, revoked_us: 2 * s_us }]
     expect(Revocation.check(evidence({ userKeys, exchanges }))).toEqual([])
+  })
+
+  it("find nothing in an API key that is accepted within a second after its user was disabled, or refused within one after they were enabled again", () => {
+    const exchanges = [
+      created(2.9, { apiKey: key.secret }),
+      created(3.5, { apiKey: key.secret, status: 401 }),
+      created(4.9, { apiKey: key.secret, status: 401 }),
+      created(4.1, { apiKey: key.secret })
+    ]
+    const journal = [disabled(2), enabled(4)]
+    expect(Revocation.check(evidence({ userKeys: [key], exchanges, journal }))).toEqual([])
+  })
+
+  it("find nothing in a session that is accepted until its end and refused afterwards, and in sign-ins of who may", () => {
+    const journal = [
+      begun(1),
+      sessionEnded(3),
+      disabled(10),
+      enabled(12),
+      passwordChanged(20.0005),
+      begun(21, "other")
+    ]
+    const exchanges = [
+      asked(2, 200),
+      // Under way when it ended.
+      asked(2.9995, 200),
+      asked(2.9995, 401),
+      asked(4, 401),
+      asked(4, 503),
+      asked(4, 204, { kind: "sign out" }),
+      signingIn(5, 401, false),
+      signingIn(11, 401, true),
+      signingIn(13, 204, true),
+      signingIn(20, 401, true)
+    ]
+    expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
+  })
+
+  it("find nothing in the oldest of more sessions than a user may have, which is refused", () => {
+    const exchanges = [asked(9, 401)]
+    const ofUser = (count: number) => [
+      begun(1),
+      ...Array.from({ length: count }, (_, index) => begun(2, `session ${index}`))
+    ]
+    expect(UserSessions.check(evidence({ journal: ofUser(20), exchanges }))).toEqual([])
+    expect(UserSessions.check(evidence({ journal: ofUser(19), exchanges }))).not.toEqual([])
+  })
+
+  it("find nothing in tries at guessing that are given back, or refused by a node that has used up the limit alone", () => {
+    const back = (at_s: number) => ({ tag: "gave back", at_us: at_s * s_us, by, quotas: ["q"] }) as const
+    const journal = [
+      granted(1, 1),
+      tried(1, true),
+      back(2),
+      tried(3, true),
+      granted(4, 2),
+      tried(4, true),
+      tried(4, true)
+    ]
+    expect(Quotas.check(evidence({ journal: [...journal, tried(5, false)] }))).toEqual([])
+    expect(Quotas.check(evidence({ journal: [...journal, tried(70, false)] }))).not.toEqual([])
+    // What came back waits for the next ones.
+    const times = [1, 2, 3, 4]
+    const atOnce = [
+      ...times.flatMap((at_s) => [granted(at_s, 1), took(at_s, true)]),
+      ...times.map(() => back(5))
+    ]
+    expect(Quotas.check(evidence({ journal: atOnce }))).toEqual([])
+    const more = times.map(() => granted(6, 1))
+    expect(Quotas.check(evidence({ journal: [...atOnce, ...more] }))).not.toEqual([])
   })
 
   it("find nothing in events that were delivered more than once, or wait since something failed", () => {

@@ -35,6 +35,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["visits-given-up", 1],
   ["quota-not-given-back", 8],
   ["key-cached-for-long", 7],
+  ["session-of-a-disabled-user", 20],
   ["delivered-before-it-is-sent", 1],
   ["stopping-for-ever", 1],
   ["requests-cut-by-a-stop", 1],

@@ -20,11 +20,16 @@ type Granted = Extract<JournalEntry, { readonly tag: "granted" }>
 /** What one process has of one quota. */
 interface Lease {
   granted: number
+  /** What it has taken and not given back: now, and at most. */
   taken: number
+  takenMost: number
   /** The most that it was granted at once. */
   most: number
   /** Until when it may refuse, by what it was told last. */
   emptyUntil_us: number
+  /** Of a limit on guessing: how many fewer than at first the process has left by itself, at a time. */
+  short: number
+  at_us: number
 }
 
 /** What a quota has left for all, as the store must have it at a moment of the database's clock. */
@@ -60,7 +65,9 @@ const triesOf = (exchanges: Evidence["exchanges"]): number =>
 
 /** Creates by users. */
 const creates = ({ exchanges }: Evidence): Use => {
-  const asked = exchanges.filter(({ apiKey }) => apiKey !== undefined)
+  const asked = exchanges.filter(
+    ({ apiKey, kind, session }) => apiKey !== undefined || (kind === "create" && session !== undefined)
+  )
   return { least: asked.filter(({ status }) => status === 201).length, most: triesOf(asked) }
 }
 
@@ -79,8 +86,8 @@ const redirects = ({ end_us, exchanges, lives }: Evidence): Use => {
 }
 
 /**
- * Quotas hold for all nodes together and are used up: the store grants a minute's limit and what refills, or a day's limit; a node allows what it was granted, and more only
- * where the store did not answer; it refuses only when the store had less than it asked for; what it was granted is used, but for a lease or two; and of each
+ * Quotas hold for all nodes together and are used up: the store grants a limit and what refills, or a day's limit; a node allows what it was granted, and more only
+ * where the store did not answer; it refuses only when the store had less than it asked for, or when it has used up alone a limit on guessing; what it was granted is used, but for a lease or two; and of each
  * create, and each redirect, one is taken.
  */
 export const Quotas: Checker = {
@@ -107,7 +114,15 @@ export const Quotas: Checker = {
     }
     const leaseOf = (by: string, quota: string) => {
       const name = `${by} ${quota}`
-      const lease = leases.get(name) ?? { granted: 0, taken: 0, most: 0, emptyUntil_us: 0 }
+      const lease = leases.get(name) ?? {
+        granted: 0,
+        taken: 0,
+        takenMost: 0,
+        most: 0,
+        emptyUntil_us: 0,
+        short: 0,
+        at_us: 0
+      }
       leases.set(name, lease)
       return lease
     }
@@ -127,26 +142,47 @@ export const Quotas: Checker = {
     }
     for (const entry of journal) {
       if (entry.tag === "granted") grant(entry)
+      if (entry.tag === "gave back") {
+        for (const lease of entry.quotas.map((quota) => leaseOf(entry.by, quota))) {
+          lease.taken--
+          lease.short--
+        }
+      }
       if (entry.tag !== "took") continue
-      const { at_us, by, isAllowed, quotas } = entry
+      const { at_us, by, held = [], isAllowed, quotas } = entry
       const isOpen = aways
         .get(by)
         ?.some(({ from_us, to_us }) => at_us > from_us - noticed_us && at_us < to_us + open_us)
       const own = quotas.map((quota) => leaseOf(by, quota))
-      if (!isAllowed && isOpen !== true && !own.some(({ emptyUntil_us }) => at_us < emptyUntil_us))
+      const isUsedUpAlone = held.map(({ limit, period }, index) => {
+        const lease = own[index]!
+        const refilled = ((at_us - lease.at_us) * limit) / (length_ms[period] * ms_us)
+        lease.short = Math.max(0, lease.short - refilled)
+        lease.at_us = at_us
+        if (isAllowed) lease.short++
+        // One that was taken just before may not have been noted yet.
+        return lease.short > limit - 2
+      })
+      if (
+        !isAllowed &&
+        isOpen !== true &&
+        !isUsedUpAlone.includes(true) &&
+        !own.some(({ emptyUntil_us }) => at_us < emptyUntil_us)
+      )
         found(at_us, `${by} refused what the store had not said was used up`)
       if (!isAllowed || isOpen === true) continue
       for (const lease of own) {
         if (lease.taken >= lease.granted)
           found(at_us, `${by} allowed more than the ${lease.granted} times that it was granted`)
         lease.taken++
+        lease.takenMost = Math.max(lease.takenMost, lease.taken)
       }
     }
-    for (const [name, { granted, most, taken }] of leases) {
+    for (const [name, { granted, most, takenMost }] of leases) {
       const [by] = name.split(" ")
       const bound = 2 * most + 1 + (aways.get(by!)?.length ?? 0) * (most + 16)
-      if (granted - taken > bound)
-        found(end_us, `${by} was granted ${granted} times of a quota, and used ${taken}`)
+      if (granted - takenMost > bound)
+        found(end_us, `${by} was granted ${granted} times of a quota, and used ${takenMost}`)
     }
     const takesOf = (name: string) =>
       journal.filter((entry) => entry.tag === "took" && entry.use === name && entry.isAllowed).length

@@ -1,11 +1,16 @@
 import type { Checker } from "../../Evidence.ts"
+import { suspensionsOf } from "../facts/suspensions.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
-/** One second after its revocation no node accepts an API key, the time of a request included. No caller with a valid key is refused as unknown. */
+/**
+ * One second after its revocation, or after its user was disabled, no node accepts an API key, the time of a request included. No caller with a valid key is refused as unknown: one of a user who is
+ * enabled again is valid a second later.
+ */
 export const Revocation: Checker = {
   name: "revocation",
-  check: ({ end_us, exchanges, userKeys }) => {
+  check: ({ end_us, exchanges, journal, userKeys }) => {
     const keys = new Map(userKeys.map((key) => [key.secret, key]))
+    const suspensions = suspensionsOf(journal)
     return exchanges.flatMap(({ answered_us = end_us, answeredBy, apiKey, number, sent_us, status }) => {
       const key = apiKey === undefined ? undefined : keys.get(apiKey)
       if (key === undefined || status === 0 || status >= 500) return []
@@ -20,8 +25,14 @@ export const Revocation: Checker = {
       const late_us = sent_us - key.revoked_us
       if (status !== 401 && late_us > s_us)
         return violation(`${key.id} was accepted ${Math.round(late_us / ms_us)} ms after it was revoked`)
+      const suspended = suspensions.get(key.user) ?? []
+      // When a node may have asked for what it knows.
+      const known_us = sent_us - s_us
+      if (status !== 401 && suspended.some((one) => one.from_us < known_us && one.until_us > answered_us))
+        return violation(`${key.id} was accepted, whose user was disabled more than a second before`)
+      const wasSuspended = suspended.some((one) => one.from_us <= answered_us && one.until_us >= known_us)
       // What a node knows may be as old as a second: a key is known at once only where nobody asked for it before.
-      return status === 401 && answered_us < key.revoked_us
+      return status === 401 && answered_us < key.revoked_us && !wasSuspended
         ? violation(`${key.id} was refused, and is valid`)
         : []
     })

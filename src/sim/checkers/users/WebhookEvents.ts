@@ -1,5 +1,6 @@
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import { adminId } from "../../../accounts/Access.ts"
+import { suspended } from "../../deployment/Users.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
 /** How long an event takes at most when nothing fails, and how long a failure holds up what comes later at least: a webhook pauses for twice as long after each failure. */
@@ -85,7 +86,7 @@ export const WebhookEvents: Checker = {
           entry.at_us + Math.max(heldUpFor_us, pausedFor_us(inARow) + deliveredWithin_us)
         )
       }
-      if (entry.tag === "bound" && entry.link.owner !== null && entry.link.owner !== adminId) {
+      if (entry.tag === "bound" && ![null, adminId, suspended].includes(entry.link.owner)) {
         owned.add(entry.link.key)
         changes++
       }

@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 import { leaseMax_ms } from "../../../storage/webhooks/WebhookStore.ts"
+import type { Mutation } from "../../mutants/Mutation.ts"
 import * as AccountStoreMemory from "../AccountStoreMemory.ts"
 import * as QuotaStoreMemory from "../QuotaStoreMemory.ts"
 import * as ComparedUsers from "../sql/ComparedUsers.ts"
@@ -15,9 +16,13 @@ export class UserTables {
   readonly #queue: UserStores["webhooks"]
   readonly #comparison: Comparison | undefined
 
-  /** `compared`: the stores of production, which they are compared with, and who is told of differences. */
-  constructor(compared: { readonly sql: Pick<BySql, "users">; readonly differs: Differs } | undefined) {
-    const accounts = Effect.runSync(AccountStoreMemory.make)
+  /** `compared`: the stores of production, which they are compared with, and who is told of differences. `broken`: what replaces a part of it. */
+  constructor(
+    compared: { readonly sql: Pick<BySql, "users">; readonly differs: Differs } | undefined,
+    broken: Mutation["users"]
+  ) {
+    const sound = Effect.runSync(AccountStoreMemory.make)
+    const accounts = broken?.(sound) ?? sound
     this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
     const inMemory = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks: this.#queue }
     this.#comparison = compared && new Comparison(compared.differs)

@@ -23,12 +23,34 @@ type Ask = <A>(
   self: Effect.Effect<A, StorageError>
 ) => Effect.Effect<A, StorageError>
 
-const notSimulated = Effect.dieMessage("accounts are only asked for API keys")
+const notSimulated = Effect.dieMessage("users are only asked for API keys and sessions")
 
-const accountStore = (ask: Ask, { accounts }: UserStores) =>
+const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Surroundings) =>
   ({
     ...Records.map(accounts, () => () => notSimulated),
-    keyBySecret: (hash) => ask("AccountStore.keyBySecret", query, accounts.keyBySecret(hash))
+    keyBySecret: (hash) => ask("AccountStore.keyBySecret", query, accounts.keyBySecret(hash)),
+    userById: (id) => ask("AccountStore.userById", query, accounts.userById(id)),
+    userByEmail: (email) => ask("AccountStore.userByEmail", query, accounts.userByEmail(email)),
+    sessionByToken: (hash) => ask("AccountStore.sessionByToken", query, accounts.sessionByToken(hash)),
+    touchSession: (hash, at) =>
+      ask("AccountStore.touchSession", statement(), accounts.touchSession(hash, at)),
+    addSession: (session, passwordHash, max) =>
+      ask(
+        "AccountStore.addSession",
+        transaction(() => [`users ${session.userId}`], undefined, undefined),
+        Effect.tap(accounts.addSession(session, passwordHash, max), (isBegun) => {
+          const { tokenHash, userId: user } = session
+          if (isBegun) journal.add({ tag: "session begun", by, session: tokenHash, user })
+        })
+      ),
+    endSession: (session) =>
+      ask(
+        "AccountStore.endSession",
+        statement(() => [`sessions ${session}`]),
+        Effect.tap(accounts.endSession(session), (user) => {
+          if (user !== null) journal.add({ tag: "session ended", by, session })
+        })
+      )
   }) as typeof AccountStore.Service
 
 const quotaStore = (
@@ -85,7 +107,7 @@ export const make = (
   const ask: Ask = (operation, plan, self) => call(operation, plan, () => self)
   const quotas = quotaStore(ask, process.id, surroundings)
   const webhooks = webhookStore(ask, process.id, surroundings)
-  return Context.make(AccountStore, accountStore(ask, surroundings.users)).pipe(
+  return Context.make(AccountStore, accountStore(ask, process.id, surroundings)).pipe(
     Context.add(QuotaStore, mutation.quotas?.(quotas, process) ?? quotas),
     Context.add(WebhookStore, mutation.webhooks?.(webhooks, process) ?? webhooks)
   )

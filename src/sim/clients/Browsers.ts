@@ -1,0 +1,156 @@
+import { digest } from "../../secrets/Secret.ts"
+import type { Answer } from "./Balancer.ts"
+import type { Creates } from "./Creates.ts"
+import { ofBrowser } from "./Drafts.ts"
+import type { Exchange, Wish } from "../History.ts"
+import type { Requests } from "./Requests.ts"
+import { emailOf, type Users } from "../deployment/Users.ts"
+import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import type { Chance } from "../world/Chance.ts"
+import type { World } from "../world/World.ts"
+
+/** Browsers of each user. */
+const browsersMax = 2
+
+/** How likely a browser that has a session signs in again, and signs out. */
+const signInShare = 0.04
+const signOutShare = 0.08
+
+/** How likely a request in a session is a create, is sent to one node, and has the session before rather than the present one. */
+const createdShare = 0.4
+const directShare = 0.3
+const formerShare = 0.2
+
+/** How likely a password is wrong. */
+const wrongShare = 0.1
+
+const sessionCookie = "linkmint_session"
+
+/** A browser of a user. */
+class Browser {
+  readonly user: string
+  readonly #cookies = new Map<string, string>()
+  #former: string | undefined
+
+  constructor(user: string) {
+    this.user = user
+  }
+
+  /** The token of its session, or of that before. */
+  token(isFormer: boolean): string | undefined {
+    return (isFormer ? this.#former : undefined) ?? this.#cookies.get(sessionCookie)
+  }
+
+  /** What it sends, with one of these sessions; and by which name that session is known. */
+  sent(token: string | undefined): { readonly cookie: string; readonly session: string | undefined } {
+    const others = Array.from(this.#cookies).filter(([name]) => name !== sessionCookie)
+    const all = token === undefined ? others : [...others, [sessionCookie, token] as const]
+    return {
+      cookie: all.map(([name, value]) => `${name}=${value}`).join("; "),
+      session: token === undefined ? undefined : digest(token)
+    }
+  }
+
+  /** Keeps and forgets cookies as an answer has it. */
+  keep(cookies: ReadonlyArray<string>) {
+    for (const cookie of cookies) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
+      if (name === sessionCookie) this.leave()
+      if (value !== "") this.#cookies.set(name!, value!)
+    }
+  }
+
+  /** Forgets its session. */
+  leave() {
+    this.#former = this.#cookies.get(sessionCookie) ?? this.#former
+    this.#cookies.delete(sessionCookie)
+  }
+}
+
+/** Browsers of users, which sign in and out, and ask for accounts and links in their sessions. */
+export class Browsers {
+  readonly #requests: Requests
+  readonly #creates: Creates
+  readonly #users: Users
+  readonly #share: number
+  readonly #chance: Chance
+  readonly #browsers: ReadonlyArray<Browser>
+
+  /** `share`: how likely a request is one of theirs. */
+  constructor(world: World, requests: Requests, creates: Creates, users: Users, share: number) {
+    this.#requests = requests
+    this.#creates = creates
+    this.#users = users
+    this.#share = share
+    this.#chance = world.chance("browsers")
+    this.#browsers = users.names.flatMap((user) =>
+      Array.from({ length: browsersMax }, () => new Browser(user))
+    )
+  }
+
+  /** Whether the next request is one of theirs. */
+  happens(): boolean {
+    return this.#chance.happens(this.#share)
+  }
+
+  /** Has one of them ask for something. `done` is told the key of a link that it made. */
+  act(done: (created?: string) => void) {
+    const browser = this.#chance.pick(this.#browsers)
+    const what = this.#chance.fraction()
+    if (browser.token(false) === undefined || what < signInShare) return this.#signIn(browser, done)
+    if (what < signInShare + signOutShare) return this.#signOut(browser, done)
+    const direct = this.#chance.happens(directShare)
+    const token = browser.token(this.#chance.happens(formerShare))
+    const own = browser.sent(token)
+    const answered = ({ status }: Exchange) => {
+      if (status === 401 && token === browser.token(false)) browser.leave()
+    }
+    if (this.#chance.happens(createdShare)) {
+      return this.#creates.inSession(browser.user, own, direct, (exchange) => {
+        answered(exchange)
+        done(exchange.key)
+      })
+    }
+    const request = { method: "GET", path: "/api/v1/me", headers: { cookie: own.cookie } } as const
+    const wish: Wish = { client: browser.user, kind: "account", session: own.session, direct }
+    this.#requests.send([wish], request, ([exchange]) => {
+      answered(exchange!)
+      done()
+    })
+  }
+
+  #signIn(browser: Browser, done: () => void) {
+    const { user } = browser
+    const isRight = !this.#chance.happens(wrongShare)
+    const body = {
+      email: emailOf(user),
+      password: isRight ? this.#users.passwordOf(user) : "no password of anybody"
+    }
+    this.#send(browser, { kind: "sign in", user, isRight }, "POST", body, done)
+  }
+
+  #signOut(browser: Browser, done: () => void) {
+    this.#send(browser, { kind: "sign out" }, "DELETE", undefined, done)
+  }
+
+  /** Begins or ends a session with a browser's cookies, and has it keep those that it is given. */
+  #send(
+    browser: Browser,
+    wish: Omit<Wish, "client">,
+    method: VirtualRequest["method"],
+    body: object | undefined,
+    done: () => void
+  ) {
+    const { cookie, session } = browser.sent(browser.token(false))
+    const request: VirtualRequest = {
+      method,
+      path: "/api/v1/session",
+      headers: { ...ofBrowser(cookie), ...(body !== undefined && { "content-type": "application/json" }) },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    }
+    this.#requests.send([{ client: browser.user, session, ...wish }], request, (_, answer?: Answer) => {
+      browser.keep(answer?.response.cookies ?? [])
+      done()
+    })
+  }
+}
