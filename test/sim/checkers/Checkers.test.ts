@@ -185,7 +185,7 @@ const granted = (at_s: number, count: number, demand = count, period: "minute" |
   }) as const
 const took = (at_s: number, isAllowed: boolean) =>
   ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], isAllowed }) as const
-const tried = (at_s: number) => ({ tag: "tried", at_us: at_s * s_us, by, message: "msg" }) as const
+const sentTo = (at_s: number) => ({ tag: "tried", at_us: at_s * s_us, by, message: "msg" }) as const
 const putOff = (at_s: number, for_ms: number) =>
   ({ tag: "put off", at_us: at_s * s_us, by, message: "msg", attempt: 1, for_ms }) as const
 const key = { id: "key_0", secret: "secret", user: "usr_0", added_us: 0, revoked_us: Infinity }
@@ -852,12 +852,12 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "a failed message that is sent again too soon",
     WebhookEvents,
-    { journal: [tried(1), putOff(2, 4_000), tried(5)] }
+    { journal: [sentTo(1), putOff(2, 4_000), sentTo(5)] }
   ],
   [
     "a failed message that is to wait for too short a time",
     WebhookEvents,
-    { journal: [tried(1), putOff(2, 3_000)] }
+    { journal: [sentTo(1), putOff(2, 3_000)] }
   ],
   ["a link without an event", WebhookEvents, { journal: [ownBound] }],
   ["an event of nothing", WebhookEvents, { journal: [{ ...offered, tag: "received" }] }],
@@ -966,12 +966,12 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
 describe("the checkers", () => {
   it("find nothing in a failed message that waits, nor in one that another claim has by then, nor after a jump of the database's clock", () => {
     const journals = [
-      [tried(1), putOff(2, 4_000), tried(6)],
-      [tried(1), putOff(21, 4_000), tried(21.5)]
+      [sentTo(1), putOff(2, 4_000), sentTo(6)],
+      [sentTo(1), putOff(21, 4_000), sentTo(21.5)]
     ]
     for (const journal of journals) expect(WebhookEvents.check(evidence({ journal }))).toEqual([])
     const jumped = {
-      journal: [tried(1), putOff(2, 4_000), tried(3)],
+      journal: [sentTo(1), putOff(2, 4_000), sentTo(3)],
       clock: recordOf([{ at_us: 2.5 * s_us, by_us: 10 * s_us }], 0)
     }
     expect(WebhookEvents.check(evidence(jumped))).toEqual([])

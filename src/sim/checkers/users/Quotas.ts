@@ -76,7 +76,8 @@ const redirects = ({ end_us, exchanges, lives }: Evidence): Use => {
   const isUsers = (owner: string | null | undefined) =>
     owner !== undefined && owner !== null && owner !== adminId
   const asked = exchanges.filter(
-    ({ key, kind }) => kind === "redirect" && lives.get(key!)?.some(({ link }) => isUsers(link.owner))
+    ({ key, kind }) =>
+      (kind === "redirect" || kind === "probe") && lives.get(key!)?.some(({ link }) => isUsers(link.owner))
   )
   const led = asked.filter(
     ({ answered_us = end_us, key, location, status }) =>
