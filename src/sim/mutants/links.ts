@@ -166,7 +166,8 @@ export const links: ReadonlyArray<Mutant> = [
     text: "A create that comes twice conflicts with itself.",
     promise: "C1",
     checker: "unique binding",
-    options: withFaults({ databaseCalls: { refused: 0, lost: 0.1, ignored: 0 } }, { withAlias: 0.5 }),
+    // Where links are in several databases, one whose connection breaks is asked again.
+    options: (options) => ({ ...withFaults(restarts, { withAlias: 0.7 })(options), databases: 3 }),
     make: inDatabase((links) => ({
       insertMany: (rows) => links.insertMany(rows.map((row) => Struct.omit(row, "createId")))
     }))
