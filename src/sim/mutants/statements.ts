@@ -54,6 +54,21 @@ export const statements: ReadonlyArray<Mutant> = [
   ),
   instead(
     {
+      name: "newest-update-forgotten",
+      text: "Of a link's updates the first eight are known when they come again, not the last.",
+      promise: "C7"
+    },
+    [
+      "SELECT u.value ->> 'updateId' AS value UNION ALL SELECT value FROM json_each(links.update_ids)",
+      "SELECT value FROM json_each(links.update_ids) UNION ALL SELECT u.value ->> 'updateId' AS value"
+    ],
+    ({ workload, ...options }) => ({
+      ...options,
+      workload: { ...workload, changed: 0.8, created: 0.1, deleted: 0, withMaxVisits: 0, remembered: 3 }
+    })
+  ),
+  instead(
+    {
       name: "quarantine-begins-earlier",
       text: "The quarantine of a key begins a second before its link has ended.",
       promise: "C1"

@@ -3,6 +3,7 @@ import { toStrings } from "../../../keys/PackedKeys.ts"
 import type { Link } from "../../../model/Link.ts"
 import type { Watermark } from "../../../storage/keys/KeyRangeStore.ts"
 import type { BatchRecord } from "../../../storage/keys/KeyStock.ts"
+import { type Update, updatesRemembered } from "../../../storage/links/LinkStore.ts"
 import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
 import { Comparison, type Differs } from "./Comparison.ts"
 import type { Stores } from "./SqlStores.ts"
@@ -71,6 +72,28 @@ export const make = (
       )
     )
 
+  /** The updates of each link that are known when they come again, the newest first. */
+  const updated = new Map<string, ReadonlyArray<Update>>()
+
+  /** Asks once more for earlier updates of a link, which leave it as it is: the one before the last, and the earliest that is known. */
+  const repeating = (written: ReturnType<typeof links.updateMany>, batch: ReadonlyArray<Update>) =>
+    comparison.after(written, (rows) =>
+      Effect.forEach(batch, (update, place) => {
+        const { key, updateId } = update
+        const known = updated.get(key) ?? []
+        if (rows[place] === null || known.some((one) => one.updateId === updateId)) return Effect.void
+        const all = [update, ...known].slice(0, updatesRemembered)
+        updated.set(key, all)
+        return links.updateMany([...new Set([all[1], all.at(-1)])].filter((one) => one !== undefined))
+      })
+    )
+
+  /** A link that is bound is another one than that whose updates are known. */
+  const binding = <A, E>(self: Effect.Effect<A, E>, keys: ReadonlyArray<string>) => {
+    for (const key of keys) updated.delete(key)
+    return leaving(self, keys)
+  }
+
   const expired = (now: number) =>
     Array.from(rows.values())
       .filter(({ deletedAt, expiresAt }) => deletedAt === null && expiresAt !== null && expiresAt <= now)
@@ -109,11 +132,11 @@ export const make = (
     ranges,
     links: {
       ...links,
-      insertMany: (batch) => leaving(links.insertMany(batch), batch.map(keyOf)),
+      insertMany: (batch) => binding(links.insertMany(batch), batch.map(keyOf)),
       deleteMany: (batch) => leaving(links.deleteMany(batch), batch.map(keyOf)),
       updateMany: (batch) =>
         leaving(
-          links.updateMany(batch),
+          repeating(links.updateMany(batch), batch),
           batch.map(keyOf),
           batch.flatMap(({ change: { url }, owner }) =>
             url === undefined || owner === null ? [] : [[owner, url] as const]
@@ -124,7 +147,7 @@ export const make = (
     guarded: {
       ...guarded,
       bindMany: (batch) =>
-        leaving(
+        binding(
           guarded.bindMany(batch),
           batch.map(({ link }) => link.key)
         ),
