@@ -30,6 +30,10 @@ const holds_us = 1_300 * ms_us
 /** After what time others change a link at most that a client has begun to change. */
 const rivalsWithin_us = 600 * ms_us
 
+/** How many archive links while others edit them all, and for how long. */
+const archivers = 8
+const archivedWithin_us = 100 * ms_us
+
 /** How many use an API key shortly before it is revoked, and how many, and for how long, when no node may accept it any more. */
 const keyUses = { before: 4, after: 8 }
 const usedFor_us = 2.5 * s_us
@@ -177,7 +181,10 @@ export class Clients {
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
     if (this.#lists.happens(workload.listed)) return this.#list(client, done)
-    if (this.#lists.happens(workload.editedInBulk)) return this.#edits.begin(client, done)
+    if (this.#lists.happens(workload.editedInBulk)) {
+      this.#archive(`${client}'s rivals`)
+      return this.#edits.begin(client, done)
+    }
     if (this.#browsers?.happens() === true) return this.#browsers.act(done)
     const wish = this.#chance.happens(workload.wished)
       ? this.#creates.drafts.wished(this.#chance.pick(aliases))
@@ -207,9 +214,15 @@ export class Clients {
     else if (this.#chance.happens(replacedShare)) this.#known[this.#chance.below(this.#known.length)] = key
   }
 
-  #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
+  #simple(
+    client: string,
+    kind: "redirect" | "change" | "delete",
+    key: string,
+    done: () => void,
+    change?: Pick<Wish, "choices">
+  ) {
     const { drafts } = this.#creates
-    const more = kind === "change" ? drafts.change() : kind === "redirect" ? drafts.visit() : {}
+    const more = kind === "change" ? (change ?? drafts.change()) : kind === "redirect" ? drafts.visit() : {}
     const direct = kind === "redirect" && this.#chance.happens(0.3)
     if (kind !== "redirect" && this.#followers.happens(this.#options.workload.followed))
       this.#follow(`${client}'s followers`, key)
@@ -226,6 +239,15 @@ export class Clients {
     world.after(this.#rivals.below(rivalsWithin_us), null, () =>
       this.#simple(client, "change", key, () => {})
     )
+  }
+
+  /** Archives links, or takes them out of the archive, while all are edited. */
+  #archive(client: string) {
+    for (let times = 0; times < archivers; times++)
+      this.#options.world.after(this.#rivals.below(archivedWithin_us), null, () => {
+        const key = this.#known[this.#rivals.below(this.#known.length)]
+        if (key !== undefined) this.#simple(client, "change", key, () => {}, this.#creates.drafts.archiving())
+      })
   }
 
   #list(client: string, done: () => void) {

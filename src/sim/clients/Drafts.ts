@@ -135,6 +135,12 @@ export class Drafts {
     return { url, choices: { title: this.#newTitle(), ...this.#edit() } }
   }
 
+  /** Archives a link, or takes it out of the archive. */
+  archiving(): Pick<Draft, "choices"> {
+    const archived = this.#choices.happens(0.5)
+    return { choices: { title: this.#newTitle(), archived: archived ? true : null } }
+  }
+
   #edit(): Choices {
     const chance = this.#choices
     const limit = (): Choices => ({ maxVisits: chance.between(1, visitsMax) })

@@ -109,15 +109,23 @@ const slowStores: Aim = (options, chance) => ({
 /** Users' links use up their visits and their owners' redirects of a day, which begins again in the middle of the run. */
 const usedUpDays: Aim = (options, chance) => ({
   ...withWorkload(options, {
-    created: 0.15,
+    clients: 6,
+    think_ms: chance.pick([300, 1_000]),
+    created: 0.12,
     deleted: 0,
     withAccount: 0.8,
     withMaxVisits: 0.6,
     justCreated: 0.2,
     remembered: chance.pick([6, 20])
   }),
+  faults: {
+    ...noFaults,
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    messages: { dropped: 0.005, repeated: 0.05, delayed: 0.05, delay_ms: 500 },
+    preemption: options.faults.preemption
+  },
   createsPerMinute: null,
-  redirectsPerDay: chance.pick([3, 10, 30])
+  redirectsPerDay: chance.pick([3, 10, 30, 2_000])
 })
 
 /** The receivers of webhooks fail for minutes, so that messages wait for longer and longer; now and then they take one, or no attempt would be made in a run. */

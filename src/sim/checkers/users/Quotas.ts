@@ -17,6 +17,9 @@ const refusalSlack_us = s_us
 
 type Granted = Extract<JournalEntry, { readonly tag: "granted" }>
 
+/** How long after midnight a node may go by the day before: an answer of the store may have taken so long. */
+const midnightSlack_us = 2 * s_us
+
 /** What one process has of one quota. */
 interface Lease {
   granted: number
@@ -30,6 +33,9 @@ interface Lease {
   /** Of a limit on guessing: how many fewer than at first the process has left by itself, at a time. */
   short: number
   at_us: number
+  /** What it counts by, and when its day ends; infinite for others. */
+  period: Granted["period"]
+  until_us: number
 }
 
 /** What a quota has left for all, as the store must have it at a moment of the database's clock. */
@@ -95,7 +101,7 @@ export const Quotas: Checker = {
   name: "quotas",
   seesForgotten: true,
   check: (evidence) => {
-    const { end_us, journal, options } = evidence
+    const { clock, end_us, journal, options } = evidence
     const { at_ms } = databaseTime(evidence)
     const violations: Array<Violation> = []
     const found = (at_us: number, text: string) =>
@@ -122,13 +128,15 @@ export const Quotas: Checker = {
         most: 0,
         emptyUntil_us: 0,
         short: 0,
-        at_us: 0
+        at_us: 0,
+        period: "minute",
+        until_us: Number.POSITIVE_INFINITY
       }
       leases.set(name, lease)
       return lease
     }
     const grant = (entry: Granted) => {
-      const { at_us, by, demand, granted, limit, nextIn_ms, quota } = entry
+      const { at_us, by, demand, granted, limit, nextIn_ms, period, quota } = entry
       const now_ms = at_ms(at_us)
       const bucket = buckets.get(quota)
       const left = (bucket === undefined ? limit : leftAt(entry, bucket, now_ms)) - granted
@@ -138,6 +146,9 @@ export const Quotas: Checker = {
       const lease = leaseOf(by, quota)
       lease.granted += granted
       lease.most = Math.max(lease.most, granted)
+      lease.period = period
+      if (period === "day" && granted > 0)
+        lease.until_us = at_us + (length_ms.day - (now_ms % length_ms.day)) * ms_us
       if (granted < demand)
         lease.emptyUntil_us = Math.max(lease.emptyUntil_us, at_us + nextIn_ms * ms_us + refusalSlack_us)
     }
@@ -173,15 +184,18 @@ export const Quotas: Checker = {
         found(at_us, `${by} refused what the store had not said was used up`)
       if (!isAllowed || isOpen === true) continue
       for (const lease of own) {
+        if (at_us > lease.until_us + midnightSlack_us && clock.jumps.length === 0)
+          found(at_us, `${by} allowed what it was granted on the day before`)
         if (lease.taken >= lease.granted)
           found(at_us, `${by} allowed more than the ${lease.granted} times that it was granted`)
         lease.taken++
         lease.takenMost = Math.max(lease.takenMost, lease.taken)
       }
     }
-    for (const [name, { granted, most, takenMost }] of leases) {
+    for (const [name, { granted, most, period, takenMost }] of leases) {
       const [by] = name.split(" ")
-      const bound = 2 * most + 1 + (aways.get(by!)?.length ?? 0) * (most + 16)
+      // What is left of a day is lost at midnight.
+      const bound = (period === "day" ? 4 : 2) * most + 1 + (aways.get(by!)?.length ?? 0) * (most + 16)
       if (granted - takenMost > bound)
         found(end_us, `${by} was granted ${granted} times of a quota, and used ${takenMost}`)
     }
