@@ -230,6 +230,8 @@ export type ProcessEntry =
   | { readonly tag: "ended"; readonly by: string; readonly unanswered: number }
   /** It received SIGTERM, and still answers for a while. */
   | { readonly tag: "draining"; readonly by: string }
+  /** A process that drains accepts no connections any more. */
+  | { readonly tag: "refusing"; readonly by: string }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
   /** A call of a store or a message to an actor (`send` and its tag) of which it did not learn what came of it; `interrupted_us`: how long it had waited when it gave it up by itself. */
   | {

@@ -1,10 +1,26 @@
+import { Duration } from "effect"
 import type { Checker } from "../Evidence.ts"
+import { drainOptions } from "../deployment/VirtualNode.ts"
+import { ms_us } from "../world/Time.ts"
 
-/** A node that shuts down gracefully answers every request that it has accepted. One that was paused meanwhile may lose some: its time runs out at once. */
+const drainDelay_us = Duration.toMillis(drainOptions.drainDelay) * ms_us
+
+/**
+ * A node that shuts down gracefully goes on accepting connections for a while, until load balancers have noticed, and answers every request that it has accepted. One that was paused meanwhile may lose
+ * some: its time runs out at once.
+ */
 export const Shutdown: Checker = {
   name: "shutdown",
   check: ({ journal }) =>
     journal.flatMap((entry) => {
+      if (entry.tag === "refusing") {
+        const { at_us, by } = entry
+        const signalled = journal.findLast((one) => one.by === by && one.tag === "draining")
+        const text = `${by} refused connections when it had hardly been told to stop`
+        return signalled !== undefined && at_us < signalled.at_us + drainDelay_us
+          ? [{ checker: Shutdown.name, at_us, text, keys: [] }]
+          : []
+      }
       if (entry.tag !== "ended" || entry.unanswered === 0) return []
       const { at_us, by, unanswered } = entry
       const own = journal.filter((one) => one.by === by)

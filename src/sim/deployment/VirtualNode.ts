@@ -55,7 +55,7 @@ const httpOptions = {
 }
 
 /** How a simulated node shuts down: it keeps serving for a while, so that the load balancer notices, and no second signal arrives. */
-const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
+export const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
 
 /** Carries what is in the further databases of links. */
 const carrying = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
@@ -307,6 +307,7 @@ export class VirtualNode {
       underWay: begun,
       refuse: () => {
         this.#isRefusing = true
+        this.#surroundings.journal.add({ tag: "refusing", by: this.process.id })
       },
       closeIdle: () => this.#close(Array.from(all.members).filter((one) => !begun.members.has(one))),
       closeAll: () => this.#close(all.members)

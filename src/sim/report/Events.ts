@@ -80,6 +80,7 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `recovered the database, which had forgotten commits: ${count(entry.keys)} given up`
     case "started":
     case "killed":
+    case "refusing":
     case "draining":
       return entry.tag
     case "ended":

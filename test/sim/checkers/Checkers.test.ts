@@ -960,6 +960,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Liveness,
     { exchanges: [exchange(46, { status: 0, answered_us: undefined })] }
   ],
+  [
+    "a graceful shutdown that refuses connections at once",
+    Shutdown,
+    { journal: [draining(1), { tag: "refusing", at_us: 2 * s_us, by }] }
+  ],
   ["a graceful shutdown that leaves a request unanswered", Shutdown, { journal: [draining(1), ended(9, 1)] }]
 ]
 
