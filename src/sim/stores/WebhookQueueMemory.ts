@@ -194,15 +194,23 @@ export const claim = (
     )
     .slice(0, max)
   const fair = Math.ceil(max / waiting.length)
-  const groups = waiting
-    .flatMap(({ ahead, place }) => {
-      const { failures, host, webhook } = place
-      const room = roomFor({ id: webhook.id, owner: webhook.owner, host, failures })
+  const looks = waiting.map(({ ahead, place }) => {
+    const { failures, host, webhook } = place
+    const room = roomFor({ id: webhook.id, owner: webhook.owner, host, failures })
+    return { ahead, place, messages: Math.max(0, Math.min(failures > 0 ? 1 : fair, room)) }
+  })
+  /** How many due messages are looked at, of webhooks with such that a clock that was ahead has queued and of others: as SQLite does, as many of each. */
+  const mostOf = (areAhead: boolean) =>
+    join.events *
+    Math.max(0, ...looks.flatMap(({ ahead, messages }) => (ahead.length > 0 === areAhead ? [messages] : [])))
+  const groups = looks
+    .flatMap(({ ahead, messages, place }) => {
       const due = (ahead.length > 0 ? ahead : pendingOf(place).filter(({ dueAt }) => dueAt <= now))
         .filter(({ event }) => place.isVerified || event === verificationType)
         .toSorted(inOrder)
+        .slice(0, mostOf(ahead.length > 0))
       return groupsOf(due, join)
-        .slice(0, Math.min(failures > 0 ? 1 : fair, room))
+        .slice(0, messages)
         .map((members) => ({ place, members }))
     })
     .toSorted((one, other) => inOrder(one.members[0]!, other.members[0]!))
