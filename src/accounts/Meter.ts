@@ -112,12 +112,18 @@ export const giveBack = (limit: Limit, meter: Meter, now: number): void => {
   meter.own = Math.min(limit.limit, meter.own + 1)
 }
 
-/** Adds what the store has granted. */
-export const accept = (limit: Limit, meter: Meter, demand: number, lease: Lease, now: number): void => {
+/** Adds what the store has granted, which was asked for at `asked`: the times that it tells count from then at the earliest, however late its answer is. */
+export const accept = (
+  limit: Limit,
+  meter: Meter,
+  demand: number,
+  lease: Lease,
+  { asked, now }: { readonly asked: number; readonly now: number }
+): void => {
   const isSame = now < meter.leasedUntil
   meter.tokens = (isSame ? meter.tokens : 0) + lease.granted
   meter.leased = lease.granted
-  meter.resetAt = now + lease.resetIn_ms
+  meter.resetAt = asked + lease.resetIn_ms
   // What is left of a day's quota ends with the day; what was taken from a bucket stays taken.
   meter.leasedUntil = limit.period === "day" ? meter.resetAt : Number.POSITIVE_INFINITY
   meter.remaining = lease.remaining

@@ -168,9 +168,10 @@ export const makeWith = (bounds: {
       if (meter.leasing !== undefined) return meter.leasing
       const done = Deferred.unsafeMake<void>(FiberId.none)
       meter.leasing = done
+      const asked = now_ms()
       run(
         Effect.match(inTime(batcher.submit(askOf(limit, demand))), {
-          onSuccess: (given) => Meter.accept(limit, meter, demand, given, now_ms()),
+          onSuccess: (given) => Meter.accept(limit, meter, demand, given, { asked, now: now_ms() }),
           onFailure: () => {
             meter.openUntil = now_ms() + openFor_ms
           }

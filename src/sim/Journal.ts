@@ -211,14 +211,20 @@ export type UserEntry =
   /** Events were queued for a webhook's receiver, by their ids; and a message with some arrived there. */
   | { readonly tag: "offered"; readonly by: string; readonly events: ReadonlyArray<string> }
   | { readonly tag: "received"; readonly by: string; readonly events: ReadonlyArray<string> }
-  /** A process begins to send a message; and the store has its failure, and when it is sent again (`null`: never). */
-  | { readonly tag: "tried"; readonly by: string; readonly message: string }
+  /** The store gave messages to a process for a while; and it has the failure of one, when that is sent again (`null`: never), and for how long its webhook is paused. */
+  | {
+      readonly tag: "leased messages"
+      readonly by: string
+      readonly messages: ReadonlyArray<{ readonly message: string; readonly lease: string }>
+    }
   | {
       readonly tag: "put off"
       readonly by: string
       readonly message: string
+      readonly lease: string
       readonly attempt: number
       readonly for_ms: number | null
+      readonly pause_ms: number
     }
 
 /** What happened to a process. */

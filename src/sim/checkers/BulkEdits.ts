@@ -28,14 +28,18 @@ export const BulkEdits: Checker = {
             (versions[index + 1]?.since_us ?? answered_us) < since_us
         )
       const missing = all.filter((life) => isListed(life) && !has.has(life.link.key))
-      const twice = edited.filter(({ key }, index) => edited.findIndex((one) => one.key === key) !== index)
-      const changed = edited.flatMap(({ isChanged, key }) => {
-        // Of links that were forgotten nothing is said.
-        if (!isChanged || !lives.has(key)) return []
+      const seen = new Set<string>()
+      const twice = edited.filter(({ key }) => seen.size === seen.add(key).size)
+      const changed = edited.flatMap(({ isChanged, key, status }) => {
+        // Forgotten links are not judged.
+        if (status !== 200 || !lives.has(key)) return []
         const life = lifeLeftBy(lives, key, exchange)
-        if (life === undefined) return [violation(key, `says that it has changed ${key}, and did not`)]
+        if (life === undefined)
+          return [
+            violation(key, `says that it has changed ${key}, or that nothing was to be changed, and did not`)
+          ]
         const index = versionLeftBy(life, exchange)
-        return life.versions[index - 1]?.link.extras?.archived === true
+        return isChanged && life.versions[index - 1]?.link.extras?.archived === true
           ? [violation(key, `has changed ${key}, which was archived`)]
           : []
       })

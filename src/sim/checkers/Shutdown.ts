@@ -16,10 +16,10 @@ export const Shutdown: Checker = {
       if (entry.tag === "refusing") {
         const { at_us, by } = entry
         const signalled = journal.findLast((one) => one.by === by && one.tag === "draining")
-        const text = `${by} refused connections when it had hardly been told to stop`
-        return signalled !== undefined && at_us < signalled.at_us + drainDelay_us
-          ? [{ checker: Shutdown.name, at_us, text, keys: [] }]
-          : []
+        if (signalled === undefined || at_us >= signalled.at_us + drainDelay_us) return []
+        const after_ms = Math.round((at_us - signalled.at_us) / ms_us)
+        const text = `${by} refused connections ${after_ms} ms after SIGTERM`
+        return [{ checker: Shutdown.name, at_us, text, keys: [] }]
       }
       if (entry.tag !== "ended" || entry.unanswered === 0) return []
       const { at_us, by, unanswered } = entry

@@ -75,6 +75,8 @@ const unneeded = [
   "withChoices",
   "edited",
   "listed",
+  "editedInBulk",
+  "signedIn",
   "withDomain",
   "domainsChanged",
   "deleted",

@@ -126,9 +126,8 @@ export const after =
   ({ journal, mutation, options, receiver }: UserSurroundings, process: VirtualProcess) =>
   <Has, E>(whole: Built<Has, E>): Built<Has, E> => {
     const sender: typeof WebhookSender.Service = {
-      send: (delivery) => {
-        journal.add({ tag: "tried", by: process.id, message: delivery.id })
-        return receiver
+      send: (delivery) =>
+        receiver
           .call(process, "Webhook.send", () => {
             journal.add({ tag: "received", by: process.id, events: eventsOf(delivery) })
             return { status: 204, body: "" }
@@ -138,7 +137,6 @@ export const after =
               ({ reason }) => new NotTaken({ reason: `The request could not be sent: ${reason}.` })
             )
           )
-      }
     }
     const { createsPerMinute, redirectsPerDay } = options
     const quotas = { ...Quotas.unlimited, createsPerMinute, redirectsPerDay }

@@ -246,7 +246,7 @@ export const choices: ReadonlyArray<Mutant> = [
     make: changing((links) => ({ list: (query) => links.list({ ...query, archived: undefined }) }))
   },
   {
-    name: "bulk-edit-passes-one-over",
+    name: "bulk-edit-skips-one",
     text: "The page behind another one begins a link too late.",
     promise: "lists",
     checker: "bulk edits",

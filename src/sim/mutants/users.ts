@@ -5,12 +5,21 @@ import type { RateLimiter } from "../../accounts/RateLimiter.ts"
 import type { AccountStore, Session } from "../../storage/accounts/AccountStore.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { World } from "../world/World.ts"
-import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
+import { length_ms, QuotaStore } from "../../storage/accounts/QuotaStore.ts"
 import * as QuotaStoreMemory from "../stores/QuotaStoreMemory.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 type Limiter = typeof RateLimiter.Service
+
+/** Users whose links have quotas of a day, which ends in the middle of the run. */
+const daily: Mutant["options"] = (options) => ({
+  ...withFaults({}, { withAccount: 0.8, created: 0.15, deleted: 0 })(options),
+  redirectsPerDay: 2_000
+})
+
+const isRedirect = (limits: Parameters<Limiter["takeAll"]>[0]) =>
+  limits[0]?.id.startsWith("redirect:") === true
 
 /** Clients who are users, with quotas that they use up. */
 const known = (options: SimOptions): SimOptions => ({
@@ -108,6 +117,33 @@ export const users: ReadonlyArray<Mutant> = [
     checker: "quotas",
     options: known,
     make: limiting(() => ({ takeAllNow: () => null, takeAll: () => Effect.succeed(null) }))
+  },
+  {
+    name: "redirect-not-taken",
+    text: "Redirects are not taken from quotas.",
+    promise: "quotas",
+    checker: "quotas",
+    options: daily,
+    make: limiting((limiter) => ({
+      takeAllNow: (limits) => (isRedirect(limits) ? null : limiter.takeAllNow(limits)),
+      takeAll: (limits) => (isRedirect(limits) ? Effect.succeed(null) : limiter.takeAll(limits))
+    }))
+  },
+  {
+    name: "lease-outlives-its-day",
+    text: "What a node has been granted of a day is good for a day more.",
+    promise: "quotas",
+    checker: "quotas",
+    options: daily,
+    make: () => ({
+      quotas: (store) => ({
+        ...store,
+        leaseMany: (asks) =>
+          Effect.map(store.leaseMany(asks), (leases) =>
+            leases.map((lease) => ({ ...lease, resetIn_ms: lease.resetIn_ms + length_ms.day }))
+          )
+      })
+    })
   },
   {
     name: "quota-of-each-node",

@@ -129,7 +129,7 @@ const usedUpDays: Aim = (options, chance) => ({
 })
 
 /** The receivers of webhooks fail for minutes, so that messages wait for longer and longer; now and then they take one, or no attempt would be made in a run. */
-const deafReceivers: Aim = (options, chance) => ({
+const failingReceivers: Aim = (options, chance) => ({
   ...withWorkload(options, {
     clients: 1,
     think_ms: chance.pick([3_000, 10_000]),
@@ -140,7 +140,6 @@ const deafReceivers: Aim = (options, chance) => ({
     followed: 0
   }),
   faulty_s: chance.pick([200, 400]),
-  databases: 1,
   compared: true,
   createsPerMinute: null,
   faults: {
@@ -463,7 +462,7 @@ export const aims = [
   crashAtStep,
   slowStores,
   usedUpDays,
-  deafReceivers,
+  failingReceivers,
   failingPools,
   lateOwners,
   lateRepeats,

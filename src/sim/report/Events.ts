@@ -80,9 +80,10 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `recovered the database, which had forgotten commits: ${count(entry.keys)} given up`
     case "started":
     case "killed":
-    case "refusing":
     case "draining":
       return entry.tag
+    case "refusing":
+      return "refuses connections"
     case "ended":
       return entry.unanswered === 0 ? entry.tag : `ended, and left ${entry.unanswered} requests unanswered`
     case "paused":
@@ -110,10 +111,10 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "offered":
     case "received":
       return `${entry.tag} ${entry.events.length} events for webhooks`
-    case "tried":
-      return `sends message ${entry.message}`
+    case "leased messages":
+      return `took ${entry.messages.length} messages for webhooks`
     case "put off":
-      return `message ${entry.message} failed the ${entry.attempt}. time`
+      return `attempt ${entry.attempt} of message ${entry.message} failed`
     case "heard counted":
       return "hears that they were counted"
     case "unanswered":

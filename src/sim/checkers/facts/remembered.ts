@@ -35,8 +35,8 @@ export const remembered = (evidence: Evidence): Evidence => {
   if (!journal.some(({ tag }) => tag === "database forgot" || tag === "left behind")) return evidence
   const lag_us = options.faults.databaseLag_ms * ms_us
   const leftBehind = leftBehindOf(journal)
-  const wasLeftBehind = ({ answered_us = end_us, sent_us }: Exchange) =>
-    leftBehind.some(({ from_us, until_us }) => sent_us <= until_us && answered_us >= from_us)
+  const wasLeftBehind = ({ answered_us = end_us, sent_us, since_us = sent_us }: Exchange) =>
+    leftBehind.some(({ from_us, until_us }) => since_us <= until_us && answered_us >= from_us)
   const links = new Set([
     ...forgot.flatMap(({ links }) => links),
     ...exchanges.flatMap((one) => (one.key !== undefined && wasLeftBehind(one) ? [one.key] : []))

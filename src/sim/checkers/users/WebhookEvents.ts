@@ -3,51 +3,51 @@ import { adminId } from "../../../accounts/Access.ts"
 import { suspended } from "../../deployment/Users.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
-/** How long an event takes at most when nothing fails, and how long a failure holds up what comes later at least: a webhook pauses for twice as long after each failure. */
+/** How long an event takes at most when nothing fails, and how long a failure holds up what comes later, beside the pause of its webhook. */
 const deliveredWithin_us = 6 * s_us
 const heldUpFor_us = 20 * s_us
-const pausedFor_us = (failures: number) => 2 ** Math.min(failures, 10) * s_us
 const takenOver_us = 2 * s_us
 
 /** After its first attempt a message waits for so long, then for twice as long each time, up to a quarter less. */
 const retryFirst_us = 5 * s_us
 const shortenedBy = 0.25
 
-/** How long a claim of a message lasts, by which alone its failure counts. */
-const lease_us = 20 * s_us
-
-/** How much sooner than it should be a message may be sent: clocks count in milliseconds, and one that drifts is fast by a hundredth. */
+/** How much sooner than it should be a message may be given: clocks count in milliseconds, and one that drifts is fast by a hundredth. */
 const slackOf = (wait_us: number) => ms_us + wait_us / 50
 
-/** Messages that wait for too short a time, or are sent sooner than that. */
-const hurried = ({ clock, journal }: Pick<Evidence, "clock" | "journal">): ReadonlyArray<Violation> => {
-  const tried = new Map<string, number>()
+/** Messages that wait for too short a time, or are given to a process sooner than that. Failures count by the last lease alone. */
+const retriedTooSoon = ({
+  clock,
+  journal
+}: Pick<Evidence, "clock" | "journal">): ReadonlyArray<Violation> => {
+  const leases = new Map<string, string>()
   const waiting = new Map<string, { readonly at_us: number; readonly for_us: number }>()
   return journal.flatMap((entry): ReadonlyArray<Violation> => {
-    const found = (text: string) => [{ checker: WebhookEvents.name, at_us: entry.at_us, text, keys: [] }]
-    if (entry.tag === "database forgot") waiting.clear()
+    const { at_us } = entry
+    const found = (text: string) => [{ checker: WebhookEvents.name, at_us, text, keys: [] }]
     if (entry.tag === "put off") {
-      const { at_us, attempt, for_ms, message } = entry
-      if (for_ms === null || at_us - (tried.get(message) ?? 0) > lease_us - slackOf(lease_us)) return []
+      const { attempt, for_ms, lease, message } = entry
+      if (for_ms === null || leases.get(message) !== lease) return []
       waiting.set(message, { at_us, for_us: for_ms * ms_us })
       const most_us = retryFirst_us * 2 ** (attempt - 1)
       return for_ms * ms_us > most_us + ms_us || for_ms * ms_us < most_us * (1 - shortenedBy) - ms_us
         ? found(`message ${message} is to wait for ${for_ms} ms after its attempt number ${attempt}`)
         : []
     }
-    if (entry.tag !== "tried") return []
-    const { at_us, message } = entry
-    tried.set(message, at_us)
-    const last = waiting.get(message)
-    waiting.delete(message)
-    if (last === undefined || clock.jumps.some((jump) => jump.at_us > last.at_us && jump.at_us < at_us))
-      return []
-    const waited_us = at_us - last.at_us
-    return waited_us < last.for_us - slackOf(last.for_us)
-      ? found(
-          `message ${message} was sent ${Math.round(waited_us / ms_us)} ms after a failure, and should have waited for ${Math.round(last.for_us / ms_us)} ms`
-        )
-      : []
+    if (entry.tag !== "leased messages") return []
+    return entry.messages.flatMap(({ lease, message }) => {
+      leases.set(message, lease)
+      const last = waiting.get(message)
+      waiting.delete(message)
+      if (last === undefined || clock.jumps.some((jump) => jump.at_us > last.at_us && jump.at_us < at_us))
+        return []
+      const waited_us = at_us - last.at_us
+      return waited_us < last.for_us - slackOf(last.for_us)
+        ? found(
+            `message ${message} was given ${Math.round(waited_us / ms_us)} ms after a failure, and should have waited for ${Math.round(last.for_us / ms_us)} ms`
+          )
+        : []
+    })
   })
 }
 
@@ -69,23 +69,15 @@ export const WebhookEvents: Checker = {
       (most_us, { at_us, by_us }) => Math.max(most_us, at_us - Math.min(0, by_us) + heldUpFor_us),
       Number.NEGATIVE_INFINITY
     )
-    /** Deliveries that failed since one was done. */
-    let inARow = 0
     const owned = new Set<string>()
     let changes = 0
     for (const entry of journal) {
-      if (entry.tag === "received") {
-        entry.events.forEach((event) => received.add(event))
-        inARow = 0
-      }
+      if (entry.tag === "received") entry.events.forEach((event) => received.add(event))
       if (entry.tag === "offered") entry.events.forEach((event) => offered.set(event, entry.at_us))
-      if (entry.tag === "unanswered" && /^(LinkCarrier|Webhook|WebhookStore)\./.test(entry.operation)) {
-        if (entry.operation === "Webhook.send") inARow++
-        heldUpUntil_us = Math.max(
-          heldUpUntil_us,
-          entry.at_us + Math.max(heldUpFor_us, pausedFor_us(inARow) + deliveredWithin_us)
-        )
-      }
+      if (entry.tag === "unanswered" && /^(LinkCarrier|Webhook|WebhookStore)\./.test(entry.operation))
+        heldUpUntil_us = Math.max(heldUpUntil_us, entry.at_us + heldUpFor_us)
+      if (entry.tag === "put off")
+        heldUpUntil_us = Math.max(heldUpUntil_us, entry.at_us + entry.pause_ms * ms_us + deliveredWithin_us)
       if (entry.tag === "bound" && ![null, adminId, suspended].includes(entry.link.owner)) {
         owned.add(entry.link.key)
         changes++
@@ -113,7 +105,7 @@ export const WebhookEvents: Checker = {
       ...lost,
       ...late,
       ...invented,
-      ...hurried({ clock, journal }),
+      ...retriedTooSoon({ clock, journal }),
       ...(changes === offered.size
         ? []
         : violation(

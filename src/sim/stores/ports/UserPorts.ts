@@ -80,7 +80,15 @@ const webhookStore = (
   ...webhooks,
   look: (known) => ask("WebhookStore.look", query, webhooks.look(known)),
   offer: (messages) => ask("WebhookStore.offer", statement(), webhooks.offer(messages)),
-  claim: (claim) => ask("WebhookStore.claim", transaction(undefined, undefined), webhooks.claim(claim)),
+  claim: (claim) =>
+    ask(
+      "WebhookStore.claim",
+      transaction(undefined, undefined),
+      Effect.tap(webhooks.claim(claim), (deliveries) => {
+        const messages = deliveries.map(({ id: message, lease }) => ({ message, lease }))
+        if (messages.length > 0) journal.add({ tag: "leased messages", by, messages })
+      })
+    ),
   delivered: (delivery) =>
     ask("WebhookStore.delivered", transaction(undefined, undefined), webhooks.delivered(delivery)),
   failed: (delivery, failure) =>
@@ -88,8 +96,9 @@ const webhookStore = (
       "WebhookStore.failed",
       transaction(undefined, undefined),
       Effect.tap(webhooks.failed(delivery, failure), () => {
-        const { attempt, id: message } = delivery
-        journal.add({ tag: "put off", by, message, attempt, for_ms: failure.retryIn_ms })
+        const { attempt, id: message, lease } = delivery
+        const { pause_ms, retryIn_ms: for_ms } = failure
+        journal.add({ tag: "put off", by, message, lease, attempt, for_ms, pause_ms })
       })
     ),
   release: (delivery, in_ms) => ask("WebhookStore.release", statement(), webhooks.release(delivery, in_ms)),
