@@ -9,7 +9,7 @@ import { createdLinks, type Life } from "./facts/lives.ts"
 import { isTarget } from "./facts/targets.ts"
 
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
-const triesMax = 4
+export const triesMax = 4
 
 /**
  * Visits that a request can have used: each try at a node one, but for the last when that was told that none is left, or that the owner's quota is used up. `hasEnded`: the link has ended otherwise by the answer; then the node may

@@ -64,8 +64,8 @@ const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Bindi
 }
 
 /**
- * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `isBeside`: whether links are in several databases. Judged are those that were answered while the first answer was kept for certain: those of later ones may
- * make a link again.
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `isBeside`: whether links are in
+ * several databases. Judged are those that were answered while the first answer was kept for certain: those of later ones may make a link again.
  */
 const faultsOf = (
   all: ReadonlyArray<Exchange>,
@@ -80,7 +80,7 @@ const faultsOf = (
   const made = requests.filter(isMade)
   const urls = new Set(requests.map(({ url }) => url!))
   const [first] = requests
-  /** Whether a link was gone before anybody was told of it, and with it what is known of its create: that stands beside it alone where its guard in another database was not settled. */
+  /** Whether a link was gone before anybody was told of it. Where its guard, in another database, was not settled, only the link's database knew of its create, as long as it had the link's row. */
   const isGone = ({ freed_us }: Binding) =>
     isBeside && Number.isFinite(freed_us) && !made.some(({ answered_us }) => answered_us! < freed_us)
   // Links that are reused are made by others too, and tell their visits.

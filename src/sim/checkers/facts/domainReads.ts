@@ -13,8 +13,8 @@ const shortRead_us = 400 * ms_us
 const connectMax_us = Duration.toMillis(connections.connectTimeout) * ms_us
 
 /**
- * Whether a node was kept from reading the domains in the 2 s before a time: it was paused, or a read of it failed or took long. One that does not read them is not kept
- * from it.
+ * Whether a node was kept from reading the domains in the 2 s before a time: it was paused, or a read of it failed or took long. A node that stops
+ * reading by itself is not excused.
  */
 export const keptFromReading = ({
   journal

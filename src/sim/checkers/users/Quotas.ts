@@ -3,6 +3,7 @@ import { length_ms } from "../../../storage/accounts/QuotaStore.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
+import { triesMax } from "../ExactVisits.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
 import { lifeLedBy } from "../facts/lives.ts"
 
@@ -62,9 +63,6 @@ interface Use {
   readonly least: number
   readonly most: number
 }
-
-/** Tries that the load balancer gives a request at most. */
-const triesMax = 4
 
 const triesOf = (exchanges: Evidence["exchanges"]): number =>
   exchanges.reduce((sum, { status, tries }) => sum + (status === 0 ? triesMax : Math.max(1, tries)), 0)

@@ -31,8 +31,8 @@ const sessionsOf = (journal: ReadonlyArray<JournalEntry>): ReadonlyMap<string, S
 }
 
 /**
- * A session that has ended is accepted by no node from then on, and until then none takes it for unknown. Who is disabled begins none. The right password begins one for
- * all others, and no other does.
+ * A session that has ended is accepted by no node from then on, and until then none takes it for unknown. A disabled user cannot sign in; every
+ * other user can, with the right password alone.
  */
 export const UserSessions: Checker = {
   name: "sessions of users",
