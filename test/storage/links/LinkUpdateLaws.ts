@@ -327,6 +327,22 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
       })
     )
 
+    it.scopedLive("are known of the last updates, however many came before", () =>
+      Effect.gen(function* () {
+        const { findMany, insertMany, updateMany } = yield* store
+        yield* insertMany([linkOf("k")])
+        const updates = Array.from({ length: 2 * updatesRemembered }, (_, index) =>
+          updateOf("k", index + 1, { title: `title ${index}` })
+        )
+        for (const update of updates) yield* updateMany([update])
+        const before = yield* findMany(["k"])
+        for (const update of updates.slice(-updatesRemembered)) {
+          expect(yield* updateMany([update])).toEqual(before)
+          expect(yield* findMany(["k"])).toEqual(before)
+        }
+      })
+    )
+
     it.scopedLive("are known wherever they stand in a batch", () =>
       Effect.gen(function* () {
         const { findMany, insertMany, updateMany } = yield* store

@@ -221,6 +221,38 @@ describe("a database with a witness", () => {
     }).pipe(Effect.provide(listening))
   )
 
+  it.effect("hands out nothing that was asked of a state whose recovery it hears of meanwhile", () =>
+    Effect.gen(function* () {
+      const { database, one, other, witness } = yield* deployment
+      yield* advance(one)
+      const restore = database.snapshot()
+      yield* advance(one, 50)
+      const slow: typeof Witnessed.Witnessed.Service = yield* Witnessed.make({
+        witness,
+        mark: database.mark,
+        ranges: {
+          ...KeyRangeStoreMemory.makeOver(database.tables.slots),
+          advance: (slot, options) =>
+            Effect.tap(KeyRangeStoreMemory.makeOver(database.tables.slots).advance(slot, options), () =>
+              options.count === 7
+                ? Effect.orDie(
+                    Effect.zipRight(
+                      other.look,
+                      Effect.suspend(() => slow.look)
+                    )
+                  )
+                : Effect.void
+            )
+        },
+        stock: KeyStockMemory.makeOver(database.tables)
+      })
+      yield* Effect.orDie(slow.compare)
+      restore()
+      const { first } = yield* advance(slow, 7)
+      expect(first).toBeGreaterThanOrEqual(60)
+    }).pipe(Effect.provide(listening))
+  )
+
   it.effect(
     "gives up stocked and recorded keys that may have been used, and voids the claim that took them",
     () =>
