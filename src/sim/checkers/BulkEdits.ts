@@ -1,5 +1,5 @@
 import type { Checker, Violation } from "../Evidence.ts"
-import { type Life, lifeLeftBy, versionLeftBy } from "./facts/lives.ts"
+import { type Life, lifeLeftBy, versionLeftBy, versionsIn } from "./facts/lives.ts"
 
 /**
  * A bulk edit that was followed to its last page has a result for each link that was in lists from its first request to its last answer, and for none twice; what it says that it changed is changed so, and a link that was archived meanwhile is not.
@@ -17,19 +17,14 @@ export const BulkEdits: Checker = {
         text: `the bulk edit that ended with request ${number} ${text}, by ${answeredBy}`,
         keys: [key, `#${number}`]
       })
-      const has = new Set(edited.map(({ key }) => key))
-      const isListed = ({ bound_us, ended_us, versions }: Life) =>
-        bound_us < since_us &&
-        ended_us > answered_us &&
-        versions.every(
-          ({ link, since_us: from_us }, index) =>
-            link.extras?.archived !== true ||
-            from_us > answered_us ||
-            (versions[index + 1]?.since_us ?? answered_us) < since_us
-        )
+      const keys = edited.map(({ key }) => key)
+      const has = new Set(keys)
+      const isListed = (life: Life) =>
+        life.bound_us < since_us &&
+        life.ended_us > answered_us &&
+        versionsIn(life, since_us, answered_us).every(({ link }) => link.extras?.archived !== true)
       const missing = all.filter((life) => isListed(life) && !has.has(life.link.key))
-      const seen = new Set<string>()
-      const twice = edited.filter(({ key }) => seen.size === seen.add(key).size)
+      const twice = keys.filter((key, index) => keys.indexOf(key) !== index)
       const changed = edited.flatMap(({ isChanged, key, status }) => {
         // Forgotten links are not judged.
         if (status !== 200 || !lives.has(key)) return []
@@ -45,7 +40,7 @@ export const BulkEdits: Checker = {
       })
       return [
         ...missing.map(({ link: { key } }) => violation(key, `has no result for ${key}`)),
-        ...twice.map(({ key }) => violation(key, `has two results for ${key}`)),
+        ...twice.map((key) => violation(key, `has two results for ${key}`)),
         ...changed
       ]
     })

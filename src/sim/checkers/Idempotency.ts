@@ -38,41 +38,33 @@ const unkeptOf = (
 
 const numbersOf = (requests: ReadonlyArray<Exchange>) => requests.map(({ number }) => `#${number}`).join(", ")
 
-/** A key that was bound, and when, and when it was free again. */
+/** A key that was bound, and when. */
 interface Binding {
   readonly key: string
   readonly at_us: number
-  freed_us: number
 }
 
 /** The keys that were bound to each target. */
 const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Binding>> => {
   const keys = new Map<string, Array<Binding>>()
-  const live = new Map<string, Binding>()
   for (const entry of journal) {
-    if (entry.tag === "freed") {
-      const binding = live.get(entry.key)
-      if (binding !== undefined) binding.freed_us = entry.at_us
-    }
     if (entry.tag !== "bound") continue
     const { key, url } = entry.link
-    const binding = { key, at_us: entry.at_us, freed_us: Number.POSITIVE_INFINITY }
-    live.set(key, binding)
-    keys.set(url, [...(keys.get(url) ?? []), binding])
+    keys.set(url, [...(keys.get(url) ?? []), { key, at_us: entry.at_us }])
   }
   return keys
 }
 
 /**
- * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `isBeside`: whether links are in
- * several databases. Judged are those that were answered while the first answer was kept for certain: those of later ones may make a link again.
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
+ * that were answered while the first answer was kept for certain: those of later ones may make a link again.
  */
 const faultsOf = (
   all: ReadonlyArray<Exchange>,
   bound: ReadonlyMap<string, ReadonlyArray<Binding>>,
   kept_us: number,
   isLost: (from_us: number, until_us: number) => boolean,
-  isBeside: boolean
+  forgottenAt: (binding: Binding) => number
 ): ReadonlyArray<readonly [at: Exchange, text: string]> => {
   const until_us = all[0]!.sent_us + kept_us
   const requests = all.filter(({ answered_us }) => answered_us === undefined || answered_us < until_us)
@@ -80,9 +72,11 @@ const faultsOf = (
   const made = requests.filter(isMade)
   const urls = new Set(requests.map(({ url }) => url!))
   const [first] = requests
-  /** Whether a link was gone before anybody was told of it. Where its guard, in another database, was not settled, only the link's database knew of its create, as long as it had the link's row. */
-  const isGone = ({ freed_us }: Binding) =>
-    isBeside && Number.isFinite(freed_us) && !made.some(({ answered_us }) => answered_us! < freed_us)
+  /** Whether nothing told of a link any more before anybody was told of it. */
+  const isGone = (binding: Binding) => {
+    const forgotten_us = forgottenAt(binding)
+    return Number.isFinite(forgotten_us) && !made.some(({ answered_us }) => answered_us! < forgotten_us)
+  }
   // Links that are reused are made by others too, and tell their visits.
   const isOwn = first!.reuse !== true
   const links = isOwn
@@ -152,8 +146,15 @@ export const Idempotency: Checker = {
     const kept_us =
       answersKept_s === null ? Number.POSITIVE_INFINITY : (1 - driftMax) * answersKept_s * s_us - skipped_us
     // Where buckets move, an answer may be lost without a call. A guard can be begun again when the clock jumps.
-    const isAnyLost =
-      evidence.options.databases > 1 || evidence.journal.some(({ tag }) => tag === "database forgot")
+    const areSeveral = evidence.options.databases > 1
+    // A guard in another database than its link may not be settled: then only that has its create, as long as it has the link's row.
+    const forgottenAt = ({ at_us, key }: Binding) => {
+      const life = areSeveral
+        ? evidence.lives.get(key)?.find(({ bound_us }) => bound_us === at_us)
+        : undefined
+      return life?.freed_us ?? Number.POSITIVE_INFINITY
+    }
+    const isAnyLost = areSeveral || evidence.journal.some(({ tag }) => tag === "database forgot")
     const losses = [
       ...evidence.clock.jumps,
       ...evidence.journal.filter(
@@ -164,14 +165,12 @@ export const Idempotency: Checker = {
       isAnyLost || losses.some(({ at_us }) => from_us <= at_us && at_us <= until_us)
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, bound, kept_us, isLost, evidence.options.databases > 1).map(
-          ([at, text]): Violation => ({
-            checker: Idempotency.name,
-            at_us: at.answered_us ?? evidence.end_us,
-            text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
-            keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
-          })
-        )
+        faultsOf(requests, bound, kept_us, isLost, forgottenAt).map(([at, text]): Violation => ({
+          checker: Idempotency.name,
+          at_us: at.answered_us ?? evidence.end_us,
+          text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
+          keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
+        }))
     )
   }
 }

@@ -1,8 +1,7 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import { length_ms } from "../../storage/accounts/QuotaStore.ts"
 import { ms_us, s_us } from "../world/Time.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
-import { domainsUnread } from "./facts/domainsUnread.ts"
+import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { meantBy } from "./facts/attributed.ts"
 import { forwards, leads, variantOf } from "./facts/targets.ts"
@@ -18,14 +17,13 @@ const nearMidnight_us = s_us
 export const Leading: Checker = {
   name: "leading",
   check: (evidence) => {
-    const { clock, exchanges, faults, lives } = evidence
+    const { beginning_ms, clock, exchanges, faults, lives } = evidence
     const created = createdLinks(exchanges, lives)
     const { versionsFor } = knownOf(evidence)
     const violations: Array<Violation> = []
     // By a clock that is not right it may be another day, in which visitors may have other variants.
     const isRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
-    const { at_ms } = databaseTime(evidence)
-    const dayOf = (at_us: number) => Math.floor(at_ms(at_us) / length_ms.day)
+    const dayOf = (at_us: number) => Math.floor((beginning_ms + at_us / ms_us) / length_ms.day)
     const isUnread = domainsUnread(evidence)
     const variants = new Map<Life, Map<string, number>>()
     for (const exchange of exchanges) {

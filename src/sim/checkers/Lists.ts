@@ -1,5 +1,5 @@
 import type { Checker, Violation } from "../Evidence.ts"
-import type { Life, Version } from "./facts/lives.ts"
+import { type Life, type Version, versionsIn } from "./facts/lives.ts"
 
 /**
  * A list has each link once that was there when it was asked for and stays until it is answered, and no other one; archived links are in those alone that ask for them. Lists that are
@@ -20,11 +20,7 @@ export const Lists: Checker = {
       const isWanted = ({ link }: Version) =>
         archived === "any" || (link.extras?.archived === true) === (archived === "true")
       /** What a link was like meanwhile. */
-      const versionsOf = ({ versions }: Life) =>
-        versions.filter(
-          ({ since_us }, index) =>
-            since_us <= answered_us && (versions[index + 1]?.since_us ?? answered_us) >= sent_us
-        )
+      const versionsOf = (life: Life) => versionsIn(life, sent_us, answered_us)
       const has = new Set(listed)
       const wasThere = (life: Life) => life.bound_us < sent_us && life.ended_us > answered_us
       const mayHaveBeen = (life: Life) => life.bound_us <= answered_us && life.ended_us >= sent_us

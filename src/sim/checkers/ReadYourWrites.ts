@@ -1,6 +1,6 @@
 import type { Checker } from "../Evidence.ts"
 import { databaseTime } from "./facts/databaseTime.ts"
-import { domainsUnread } from "./facts/domainsUnread.ts"
+import { domainsUnread } from "./facts/domainReads.ts"
 import { createdLinks, lifeAt } from "./facts/lives.ts"
 
 /** C3: after a 201, every node redirects the key until it is free again: it is never unknown, and it has ended only if it was deleted or has expired. */

@@ -26,6 +26,26 @@ const deployment = Effect.gen(function* () {
   return { database, witness, start, one: yield* start, other: yield* start }
 })
 
+/** Another process: meanwhile something else happens when it asks for 7 numbers. */
+const hearing = (
+  { database, witness }: Pick<Effect.Effect.Success<typeof deployment>, "database" | "witness">,
+  meanwhile: () => (typeof Witnessed.Witnessed.Service)["look"]
+) => {
+  const ranges = KeyRangeStoreMemory.makeOver(database.tables.slots)
+  return Witnessed.make({
+    witness,
+    mark: database.mark,
+    ranges: {
+      ...ranges,
+      advance: (slot, options) =>
+        Effect.tap(ranges.advance(slot, options), () =>
+          options.count === 7 ? Effect.orDie(meanwhile()) : Effect.void
+        )
+    },
+    stock: KeyStockMemory.makeOver(database.tables)
+  })
+}
+
 const said: Array<string> = []
 const listening = Logger.replace(
   Logger.defaultLogger,
@@ -200,18 +220,7 @@ describe("a database with a witness", () => {
       yield* advance(one, 50)
       restore()
       // Its numbers are of the state before, and its comparison comes after the other process has recovered that.
-      const slow = yield* Witnessed.make({
-        witness,
-        mark: database.mark,
-        ranges: {
-          ...KeyRangeStoreMemory.makeOver(database.tables.slots),
-          advance: (slot, options) =>
-            Effect.tap(KeyRangeStoreMemory.makeOver(database.tables.slots).advance(slot, options), () =>
-              options.count === 7 ? Effect.orDie(other.look) : Effect.void
-            )
-        },
-        stock: KeyStockMemory.makeOver(database.tables)
-      })
+      const slow = yield* hearing({ database, witness }, () => other.look)
       const behind = { ...database.tables.own }
       database.tables.own.mark = 1_000
       yield* Effect.orDie(slow.compare)
@@ -227,25 +236,9 @@ describe("a database with a witness", () => {
       yield* advance(one)
       const restore = database.snapshot()
       yield* advance(one, 50)
-      const slow: typeof Witnessed.Witnessed.Service = yield* Witnessed.make({
-        witness,
-        mark: database.mark,
-        ranges: {
-          ...KeyRangeStoreMemory.makeOver(database.tables.slots),
-          advance: (slot, options) =>
-            Effect.tap(KeyRangeStoreMemory.makeOver(database.tables.slots).advance(slot, options), () =>
-              options.count === 7
-                ? Effect.orDie(
-                    Effect.zipRight(
-                      other.look,
-                      Effect.suspend(() => slow.look)
-                    )
-                  )
-                : Effect.void
-            )
-        },
-        stock: KeyStockMemory.makeOver(database.tables)
-      })
+      const slow: typeof Witnessed.Witnessed.Service = yield* hearing({ database, witness }, () =>
+        Effect.zipRight(other.look, slow.look)
+      )
       yield* Effect.orDie(slow.compare)
       restore()
       const { first } = yield* advance(slow, 7)

@@ -34,3 +34,11 @@ export const keptFromReading = ({
       .get(node)
       ?.some(({ from_us, until_us }) => from_us <= at_us && until_us >= at_us - knownWithin_us) === true
 }
+
+/** Whether a node may not know what has become of the domains, such as that an alias can have several segments, as it has not reached the database: it answers by the first segment, which it has at hand. */
+export const domainsUnread =
+  ({ silences }: Pick<Evidence, "silences">) =>
+  (node: string | undefined, at_us: number): boolean =>
+    silences.some(
+      ({ by, from_us, until_us }) => by === node && from_us <= at_us && at_us <= until_us + knownWithin_us
+    )

@@ -32,6 +32,12 @@ interface Begun extends Life {
 
 const never_us = Number.POSITIVE_INFINITY
 
+/** What a link was like in a time. */
+export const versionsIn = ({ versions }: Life, from_us: number, until_us: number): ReadonlyArray<Version> =>
+  versions.filter(
+    ({ since_us }, index) => since_us <= until_us && (versions[index + 1]?.since_us ?? until_us) >= from_us
+  )
+
 /** The lives in a journal. Another binding of a key that is not free is a broken promise of its own, and no life. */
 export const livesOf = (journal: ReadonlyArray<JournalEntry>): Lives => {
   const lives = new Map<string, Array<Begun>>()
