@@ -47,7 +47,7 @@ const waitingMax = 1_000
  */
 const unpaidMax = ({ limit }: Meter.Limit) => Math.min(4, Math.floor(limit / 30))
 
-/** Wakes up to `count` of those that wait. One that is refused then wakes the next. */
+/** Wakes up to `count` of those that wait. One that is refused then, or has to wait for another limit, wakes the next. */
 const wake = ({ waiting }: Counter, count = 1) => {
   let woken = 0
   for (const turn of waiting) {
@@ -184,11 +184,13 @@ export const make = (options: {
   ): Effect.Effect<Reservation | Meter.Standing> =>
     Effect.suspend(() => {
       const found = reserveOnce(limits)
-      if (waited !== undefined) waited.wanted--
-      if (!isCounter(found)) {
-        if (waited !== undefined && !isReserved(found)) wake(waited)
-        return Effect.succeed(found)
+      const mustWait = isCounter(found)
+      if (waited !== undefined) {
+        waited.wanted--
+        // Nothing else would wake the next one: what this one could have used is not under way there.
+        if (mustWait ? found !== waited : !isReserved(found)) wake(waited)
       }
+      if (!mustWait) return Effect.succeed(found)
       const { limit, meter, waiting } = found
       if (waiting.size >= waitingMax) return Effect.succeed(Meter.refusal(limit, meter))
       const turn = Deferred.unsafeMake<void>(FiberId.none)

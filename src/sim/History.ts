@@ -4,11 +4,12 @@ import type { World } from "./world/World.ts"
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
-  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes. */
+  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes, a `guess` for one that never exists. */
   readonly kind:
     | "create"
     | "redirect"
     | "probe"
+    | "guess"
     | "change"
     | "delete"
     | "list"
@@ -28,6 +29,8 @@ export interface Wish {
   /** For a redirect: who asks, where rules know something of them, and what follows the key and a slash. */
   readonly visitor?: Visitor | undefined
   readonly path?: string | undefined
+  /** The address of the client, where its look-ups that lead nowhere are counted. */
+  readonly from?: string | undefined
   /** For a list: which links it is asked for, by whether they are archived. */
   readonly archived?: "false" | "true" | "any" | undefined
   /** For a page of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
@@ -98,6 +101,7 @@ export class History {
       choices: asked.choices,
       visitor: asked.visitor,
       path: asked.path,
+      from: asked.from,
       archived: asked.archived,
       since_us: asked.since_us,
       reuse: asked.reuse,

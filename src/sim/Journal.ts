@@ -196,9 +196,16 @@ export type UserEntry =
       readonly isAllowed: boolean
       /** Of limits on guessing, which each node enforces alone as well: how often, in the same order. */
       readonly held?: ReadonlyArray<Pick<Quota, "limit" | "period">>
+      /** Of what is only reserved: which reservation it is. */
+      readonly reservation?: number
     }
-  /** A process gave back what it had taken of quotas. */
-  | { readonly tag: "gave back"; readonly by: string; readonly quotas: ReadonlyArray<string> }
+  /** A process gave back what it had taken of quotas, or has kept what it had reserved. */
+  | {
+      readonly tag: "gave back" | "kept"
+      readonly by: string
+      readonly quotas: ReadonlyArray<string>
+      readonly reservation?: number
+    }
   /** A session began in the database, by the digest of its token, or was ended there by itself. */
   | { readonly tag: "session begun"; readonly by: string; readonly session: string; readonly user: string }
   | { readonly tag: "session ended"; readonly by: string; readonly session: string }

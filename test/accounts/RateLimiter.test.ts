@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { type Clock, Effect, Fiber, TestClock } from "effect"
+import { type Clock, Effect, Fiber, Option, TestClock } from "effect"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import type { Limit, Standing } from "../../src/accounts/Meter.ts"
@@ -254,6 +254,25 @@ describe("a limit of what is reserved in advance", () => {
       expect(yield* rush(first, held(10), 500, () => false)).toBe(500)
       expect(yield* rush(first, held(120), 900, (index) => index % 100 === 0)).toBe(900)
       expect(first.usedUp([held(10)])).toBeUndefined()
+    })
+  )
+
+  it.scoped("leaves nobody waiting for a client's limit while another waits for that of the network", () =>
+    Effect.gen(function* () {
+      const { first } = yield* nodes(1)
+      const limitsOf = (client: string) => [held(4, "network"), held(1, client)]
+      const settled = Effect.repeatN(Effect.yieldNow(), 100)
+      const one = yield* first.reserve(limitsOf("client"))
+      const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.fork(first.reserve(limitsOf("client"))))
+      yield* settled
+      // It has what the node was granted of the network, so that the next one has to ask for more.
+      yield* first.reserve(limitsOf("neighbour"))
+      if (isReserved(one)) one.keep()
+      yield* settled
+      const ended = yield* Effect.forEach(waiting, Fiber.poll)
+      expect(ended.map(Option.getOrUndefined)).toMatchObject(
+        waiting.map(() => ({ _tag: "Success", value: { isAllowed: false, limit: 1 } }))
+      )
     })
   )
 

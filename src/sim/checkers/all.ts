@@ -4,6 +4,7 @@ import { Domains } from "./Domains.ts"
 import { Durability } from "./Durability.ts"
 import { ExactVisits } from "./ExactVisits.ts"
 import { Idempotency } from "./Idempotency.ts"
+import { FailedLookUps } from "./users/FailedLookUps.ts"
 import { Forgotten } from "./keys/Forgotten.ts"
 import { Freshness } from "./Freshness.ts"
 import { Fencing } from "./keys/Fencing.ts"
@@ -62,6 +63,7 @@ export const checkers: ReadonlyArray<Checker> = [
   RepeatedDeletes,
   Visits,
   Quotas,
+  FailedLookUps,
   Revocation,
   UserSessions,
   WebhookEvents

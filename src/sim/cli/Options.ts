@@ -142,6 +142,8 @@ export const WorkloadOptions = Schema.Struct({
   withAccount: Probability,
   /** How likely a request is one of a user's browser, which signs in and out, uses its session, and changes the password; only where there are users. */
   signedIn: Probability,
+  /** How likely a client's turn is one of somebody on another machine who tries texts of no link, several at once; only counted where there are users. */
+  guessed: Probability,
   /** How likely a create is in one of few further domains, and a tenth as likely a redirect is asked for at a wrong one; with 0 there are none. */
   withDomain: Probability,
   /** How likely clients ask at the host of a domain that comes and goes when it does, and ask again when that must hold everywhere; with 0 there is none. */
@@ -210,6 +212,8 @@ export const SimOptions = Schema.Struct({
   createsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How often a user's links redirect in a day, and those that one API key made half as often; `null`: without a limit. */
   redirectsPerDay: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
+  /** How many look-ups of one client may lead nowhere in a minute, where there are users; `null`: any number. */
+  failedLookupsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How long faults come, in virtual seconds. */
   faulty_s: Duration_s,
   /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */

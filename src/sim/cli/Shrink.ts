@@ -77,6 +77,7 @@ const unneeded = [
   "listed",
   "editedInBulk",
   "signedIn",
+  "guessed",
   "withDomain",
   "domainsChanged",
   "deleted",

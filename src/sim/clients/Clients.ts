@@ -4,6 +4,7 @@ import { BulkEdits } from "./BulkEdits.ts"
 import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
 import { aliases } from "./Drafts.ts"
+import { Guessers } from "./Guessers.ts"
 import type { Exchange, Wish } from "../History.ts"
 import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
 import { changingHost, namesOf, textOf } from "../deployment/FurtherDomains.ts"
@@ -67,11 +68,19 @@ const isPlain = (text: string): boolean => domainKeyOf(text).domain === defaultD
 
 /** What is asked about one link: by the text by which it is stored. */
 interface LinkWish extends Wish {
-  readonly kind: "redirect" | "probe" | "change" | "delete"
+  readonly kind: "redirect" | "probe" | "guess" | "change" | "delete"
   readonly key: string
 }
 
-const requestOf = ({ choices, kind, key: text, path: rest, url, visitor }: LinkWish): VirtualRequest => {
+const requestOf = ({
+  choices,
+  from,
+  kind,
+  key: text,
+  path: rest,
+  url,
+  visitor
+}: LinkWish): VirtualRequest => {
   const { domain, key } = namesOf(text)
   const path = `/api/v1/links/${encodeURIComponent(key)}${domain === undefined ? "" : `?domain=${domain}`}`
   switch (kind) {
@@ -81,9 +90,12 @@ const requestOf = ({ choices, kind, key: text, path: rest, url, visitor }: LinkW
         method: "GET",
         path: `/${key}${rest === undefined ? "" : `/${rest}`}${query}`,
         headers: { accept: "application/json", ...headers, ...(domain !== undefined && { host: domain }) },
-        link: { key: text, path: rest }
+        link: { key: text, path: rest },
+        from
       }
     }
+    case "guess":
+      return { method: "GET", path: `/${key}`, headers: { accept: "application/json" }, from }
     case "probe":
       return {
         method: "GET",
@@ -122,6 +134,7 @@ export class Clients {
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #edits: BulkEdits
+  readonly #guessers: Guessers
   /** Those of users, if any sign in. */
   readonly #browsers: Browsers | undefined
   /** Keys that clients were given, the oldest first. */
@@ -136,6 +149,7 @@ export class Clients {
     this.#probes = options.world.chance("probes")
     this.#requests = new Requests(options)
     this.#edits = new BulkEdits(options.world, this.#requests)
+    this.#guessers = new Guessers(options.world)
     this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
       this.#know(exchange)
     )
@@ -186,6 +200,7 @@ export class Clients {
       return this.#edits.begin(client, done)
     }
     if (this.#browsers?.happens() === true) return this.#browsers.act(done)
+    if (this.#guessers.happens(workload.guessed)) return this.#guess(done)
     const wish = this.#chance.happens(workload.wished)
       ? this.#creates.drafts.wished(this.#chance.pick(aliases))
       : undefined
@@ -231,6 +246,17 @@ export class Clients {
       if (wish.choices !== undefined && answer?.response.status === 200) exchange!.body = answer.response.body
       done()
     })
+  }
+
+  #guess(done: () => void) {
+    const guesses = this.#guessers.guesses((chance) => this.#popular(this.#known, chance))
+    let left = guesses.length
+    for (const { from, isRight, key } of guesses) {
+      const wish: LinkWish = { client: from, kind: isRight ? "redirect" : "guess", key, from }
+      this.#requests.send([wish], requestOf(wish), () => {
+        if (--left === 0) done()
+      })
+    }
   }
 
   /** Changes a link that is being changed. */

@@ -3,8 +3,9 @@ import type { AdminKey } from "../../accounts/AdminKey.ts"
 import * as Accounts from "../../accounts/Accounts.ts"
 import type { Passwords } from "../../accounts/Passwords.ts"
 import * as Quotas from "../../accounts/Quotas.ts"
-import type { Limit } from "../../accounts/Meter.ts"
+import type { Limit, Standing } from "../../accounts/Meter.ts"
 import * as RateLimiter from "../../accounts/RateLimiter.ts"
+import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
 import * as Sessions from "../../accounts/Sessions.ts"
 import * as AccountRoutes from "../../http/accounts/AccountRoutes.ts"
 import { adding } from "../../node/Parts.ts"
@@ -46,20 +47,17 @@ const messages = WebhookMessages.make({
   names: (key) => ({ key, shortUrl: `http://linkmint.test/${key}` })
 })
 
-/** A limiter that notes what it allows and refuses, and what it is given back. */
-const noting = (
-  limiter: typeof RateLimiter.RateLimiter.Service,
-  hash: typeof KeyedHash.Service,
-  journal: Journal,
-  by: string
-): typeof RateLimiter.RateLimiter.Service => {
+type Limiter = typeof RateLimiter.RateLimiter.Service
+
+/** A limiter that notes what it allows and refuses, what it is given back, and what becomes of reservations. */
+const noting = (limiter: Limiter, hash: typeof KeyedHash.Service, journal: Journal, by: string): Limiter => {
   const note: typeof limiter.takeAllNow = (limits) => {
     const standing = limiter.takeAllNow(limits)
     if (standing !== null && standing !== undefined) noted(limits, standing.isAllowed)
     return standing
   }
   const namesOf = (limits: ReadonlyArray<Limit>) => limits.map(({ id }) => hash.of("quota", id))
-  const noted = (limits: ReadonlyArray<Limit>, isAllowed: boolean) =>
+  const noted = (limits: ReadonlyArray<Limit>, isAllowed: boolean, reservation?: number) =>
     journal.add({
       tag: "took",
       by,
@@ -68,14 +66,52 @@ const noting = (
       isAllowed,
       ...(limits.some(({ isHeld }) => isHeld) && {
         held: limits.map(({ limit, period }) => ({ limit, period }))
-      })
+      }),
+      ...(reservation !== undefined && { reservation })
     })
+  let reservations = 0
+  const reserved = (limits: ReadonlyArray<Limit>, found: Reservation | Standing): Reservation | Standing => {
+    // As it is where nothing is counted.
+    if (limits.length === 0) return found
+    if (!isReserved(found)) {
+      noted(limits, false)
+      return found
+    }
+    const reservation = reservations++
+    noted(limits, true, reservation)
+    let isOver = false
+    const end = (tag: "kept" | "gave back") => {
+      if (!isOver) journal.add({ tag, by, quotas: namesOf(limits), reservation })
+      isOver = true
+    }
+    return {
+      isAllowed: true,
+      keep: () => {
+        end("kept")
+        found.keep()
+      },
+      giveBack: () => {
+        end("gave back")
+        found.giveBack()
+      }
+    }
+  }
   return {
     ...limiter,
     takeAllNow: note,
     giveBack: (limits) => {
       limiter.giveBack(limits)
       journal.add({ tag: "gave back", by, quotas: namesOf(limits) })
+    },
+    reserveNow: (limits) => {
+      const found = limiter.reserveNow(limits)
+      return found && reserved(limits, found)
+    },
+    reserve: (limits) => Effect.map(limiter.reserve(limits), (found) => reserved(limits, found)),
+    usedUp: (limits) => {
+      const standing = limiter.usedUp(limits)
+      if (standing !== undefined) noted(limits, false)
+      return standing
     },
     takeAll: (limits) =>
       Effect.tap(limiter.takeAll(limits), (standing) => {
@@ -138,8 +174,8 @@ export const after =
             )
           )
     }
-    const { createsPerMinute, redirectsPerDay } = options
-    const quotas = { ...Quotas.unlimited, createsPerMinute, redirectsPerDay }
+    const { createsPerMinute, failedLookupsPerMinute, redirectsPerDay } = options
+    const quotas = { ...Quotas.unlimited, createsPerMinute, failedLookupsPerMinute, redirectsPerDay }
     return (whole as unknown as Built<Known, E>).pipe(
       adding(Sessions.layer({ idle: sessionIdle })),
       Effect.map((context) => {
@@ -161,6 +197,10 @@ export const after =
         )
       }),
       adding(Quotas.layer(quotas)),
+      Effect.map((context) => {
+        const found = Context.get(context, Quotas.Quotas)
+        return Context.add(context, Quotas.Quotas, mutation.quotasOf?.(found) ?? found)
+      }),
       adding(Layer.provide(WebhookDelivery.layer, Layer.succeed(WebhookSender, sender)))
     ) as unknown as Built<Has, E>
   }

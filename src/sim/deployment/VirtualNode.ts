@@ -122,6 +122,8 @@ export interface VirtualRequest {
   readonly body?: string
   /** Of a redirect: the link that it is asked of, by the text by which it is stored, and what follows its key. */
   readonly link?: { readonly key: string; readonly path?: string | undefined }
+  /** The client's address, if it is on another machine. */
+  readonly from?: string | undefined
 }
 
 /** An answer, as the network carries it. */
@@ -140,12 +142,12 @@ const noCookies: ReadonlyArray<string> = []
 /** A request as the service sees it; its body arrives in one piece, in a separate task. */
 const requestOf = (
   process: VirtualProcess,
-  { body = "", headers, method, path }: VirtualRequest
+  { body = "", from, headers, method, path }: VirtualRequest
 ): Request => ({
   method,
   url: path,
   headers,
-  remoteAddress: Option.none(),
+  remoteAddress: Option.fromNullable(from),
   readBytes: (_, done) => process.post(() => done(Either.right(Buffer.from(body))))
 })
 

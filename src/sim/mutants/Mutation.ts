@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import type { Accounts } from "../../accounts/Accounts.ts"
+import type { Quotas } from "../../accounts/Quotas.ts"
 import type { RateLimiter } from "../../accounts/RateLimiter.ts"
 import type { Sessions } from "../../accounts/Sessions.ts"
 import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
@@ -106,6 +107,7 @@ export interface Mutation {
     limiter: typeof RateLimiter.Service,
     process: VirtualProcess
   ) => typeof RateLimiter.Service
+  readonly quotasOf?: (quotas: typeof Quotas.Service) => typeof Quotas.Service
   readonly accounts?: (accounts: typeof Accounts.Service, process: VirtualProcess) => typeof Accounts.Service
   readonly sessions?: (sessions: typeof Sessions.Service, process: VirtualProcess) => typeof Sessions.Service
   /** What the database does at one moment with users. */

@@ -1,6 +1,8 @@
 import { Effect, Redacted } from "effect"
 import type { Accounts } from "../../accounts/Accounts.ts"
 import type { KnownCaller } from "../../accounts/Access.ts"
+import type { Standing } from "../../accounts/Meter.ts"
+import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
 import type { RateLimiter } from "../../accounts/RateLimiter.ts"
 import type { AccountStore, Session } from "../../storage/accounts/AccountStore.ts"
 import type { SimOptions } from "../cli/Options.ts"
@@ -17,6 +19,8 @@ const daily: Mutant["options"] = (options) => ({
   ...withFaults({}, { withAccount: 0.8, created: 0.15, deleted: 0 })(options),
   redirectsPerDay: 2_000
 })
+
+const refusal: Standing = { isAllowed: false, limit: 30, remaining: 0, retryIn_ms: 1_000, resetIn_ms: 1_000 }
 
 const isRedirect = (limits: Parameters<Limiter["takeAll"]>[0]) =>
   limits[0]?.id.startsWith("redirect:") === true
@@ -69,6 +73,30 @@ const signedIn: Mutant["options"] = (options) => {
   const { workload, ...more } = known(options)
   return { ...more, workload: { ...workload, signedIn: 0.5 } }
 }
+
+/** Clients on other machines who ask for what there is not, and now and then for what there is. */
+const guessing: Mutant["options"] = (options) => ({
+  ...known(withFaults({}, { guessed: 0.5 })(options)),
+  failedLookupsPerMinute: 30
+})
+
+/** Has look-ups end in another way than they should. */
+const ending =
+  (mutate: (reserved: Reservation) => Partial<Reservation>): Mutant["make"] =>
+  () => ({
+    quotasOf: (quotas) => {
+      const mutated = (found: Reservation | Standing) =>
+        isReserved(found) ? { ...found, ...mutate(found) } : found
+      return {
+        ...quotas,
+        lookUpNow: (client) => {
+          const found = quotas.lookUpNow(client)
+          return found && mutated(found)
+        },
+        lookUp: (client) => Effect.map(quotas.lookUp(client), mutated)
+      }
+    }
+  })
 
 type Store = typeof AccountStore.Service
 
@@ -201,6 +229,41 @@ export const users: ReadonlyArray<Mutant> = [
               leases.map((lease) => ({ ...lease, granted: lease.granted + 1 }))
             )
         })
+    })
+  },
+  {
+    name: "failed-look-up-not-counted",
+    text: "A look-up that led nowhere is given back.",
+    promise: "quotas",
+    checker: "failed look-ups",
+    options: guessing,
+    make: ending(({ giveBack }) => ({ keep: giveBack }))
+  },
+  {
+    name: "look-up-of-a-link-counted",
+    text: "A look-up that found a link counts as one that led nowhere.",
+    promise: "quotas",
+    checker: "failed look-ups",
+    options: guessing,
+    make: ending(({ keep }) => ({ giveBack: keep }))
+  },
+  {
+    name: "look-up-stays-reserved",
+    text: "A look-up that found a link stays reserved.",
+    promise: "quotas",
+    checker: "failed look-ups",
+    options: guessing,
+    make: ending(() => ({ giveBack: () => {} }))
+  },
+  {
+    name: "look-up-refused-now-and-then",
+    text: "Every twentieth time a client asks, its look-ups count as used up.",
+    promise: "quotas",
+    checker: "quotas",
+    options: guessing,
+    make: limiting((limiter) => {
+      let times = 0
+      return { usedUp: (limits) => limiter.usedUp(limits) ?? (++times % 20 === 0 ? refusal : undefined) }
     })
   },
   {

@@ -128,6 +128,28 @@ const usedUpDays: Aim = (options, chance) => ({
   redirectsPerDay: chance.pick([3, 10, 30, 2_000])
 })
 
+/** People who guess at links use up their look-ups, of which the nodes lease the last ones while the database is slow or away. */
+const guessing: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    clients: 4,
+    think_ms: chance.pick([400, 1_200]),
+    created: 0.2,
+    deleted: 0.1,
+    withAccount: 0.3,
+    withDomain: 0,
+    guessed: chance.pick([0.2, 0.6]),
+    remembered: 10
+  }),
+  nodes: chance.between(1, 3),
+  faults: {
+    ...noFaults,
+    databaseSlow: { perMinute: chance.pick([0, 4]), least_ms: 200, most_ms: 3_000 },
+    slowCalls: options.faults.slowCalls,
+    preemption: options.faults.preemption
+  },
+  failedLookupsPerMinute: chance.pick([3, 12, 40, 90])
+})
+
 /** The receivers of webhooks fail for minutes, so that messages wait for longer and longer; now and then they take one, or no attempt would be made in a run. */
 const failingReceivers: Aim = (options, chance) => ({
   ...withWorkload(options, {
@@ -463,6 +485,7 @@ export const aims = [
   slowStores,
   usedUpDays,
   failingReceivers,
+  guessing,
   failingPools,
   lateOwners,
   lateRepeats,

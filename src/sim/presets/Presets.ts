@@ -30,6 +30,7 @@ const calm: SimOptions = {
   compared: false,
   createsPerMinute: null,
   redirectsPerDay: null,
+  failedLookupsPerMinute: null,
   faulty_s: 42,
   calm_s: 20,
   workload: {
@@ -51,6 +52,7 @@ const calm: SimOptions = {
     editedInBulk: 0,
     withAccount: 0,
     signedIn: 0,
+    guessed: 0,
     withDomain: 0.2,
     domainsChanged: 0,
     justCreated: 0.4,
@@ -127,6 +129,7 @@ const swarm = (seed: number): SimOptions => {
     answersKept_s: chance.pick([null, 12, 24]),
     createsPerMinute: chance.pick([null, 2, 8]),
     redirectsPerDay: new Chance(seed, "redirects of a day").pick([null, null, 6, 20]),
+    failedLookupsPerMinute: new Chance(seed, "failed look-ups").pick([6, 30, 90]),
     witnessed: new Chance(seed, "witnesses").happens(1 / 3),
     compared: new Chance(seed, "compared stores").happens(2 / 3),
     workload: {
@@ -148,6 +151,7 @@ const swarm = (seed: number): SimOptions => {
       editedInBulk: new Chance(seed, "bulk edits").pick([0, 0, 0.005]),
       withAccount: chance.pick([0, 0, 0.2, 0.5]),
       signedIn: new Chance(seed, "signed in").pick([0, 0, 0.2, 0.5]),
+      guessed: new Chance(seed, "guesses").pick([0, 0, 0.04]),
       withDomain: new Chance(seed, "domains").pick([0, 0.2, 0.6]),
       domainsChanged: new Chance(seed, "changing domain").pick([0, 0, 0.7]),
       justCreated: chance.pick([0.1, 0.4, 0.8]),

@@ -100,6 +100,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `${entry.isAllowed ? "took" : "refused"} one of ${entry.quotas.length} quotas of ${entry.use}`
     case "gave back":
       return `gave one of ${entry.quotas.length} quotas back`
+    case "kept":
+      return `kept what it had reserved of ${entry.quotas.length} quotas`
     case "session begun":
       return `began session ${entry.session.slice(0, 8)} of ${entry.user}`
     case "session ended":

@@ -26,6 +26,7 @@ import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/keys/MintedOnce.ts"
 import { PoolLevel } from "../../../src/sim/checkers/keys/PoolLevel.ts"
 import { Quarantine } from "../../../src/sim/checkers/keys/Quarantine.ts"
+import { FailedLookUps } from "../../../src/sim/checkers/users/FailedLookUps.ts"
 import { Quotas } from "../../../src/sim/checkers/users/Quotas.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { Recovery } from "../../../src/sim/checkers/keys/Recovery.ts"
@@ -185,6 +186,16 @@ const granted = (at_s: number, count: number, demand = count, period: "minute" |
   }) as const
 const took = (at_s: number, isAllowed: boolean) =>
   ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], isAllowed }) as const
+const guess = { kind: "guess", key: "nobody", from: "192.0.2.7", status: 404, location: undefined } as const
+const guessing = {
+  ...presets.calm(),
+  failedLookupsPerMinute: 10,
+  workload: { ...presets.calm().workload, withAccount: 0.5 }
+}
+const reserved = (at_s: number, reservation = 0) =>
+  ({ ...took(at_s, true), use: "lookup", reservation }) as const
+const lookUpEnded = (at_s: number, tag: "kept" | "gave back", reservation = 0) =>
+  ({ tag, at_us: at_s * s_us, by, quotas: ["q"], reservation }) as const
 const sentTo = (at_s: number, lease = "lease") =>
   ({
     tag: "leased messages",
@@ -783,6 +794,43 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Freshness,
     { ...stale(13), silences: [{ by, from_us: 9 * s_us, until_us: Infinity }] }
   ],
+  [
+    "a look-up that led nowhere and was not counted",
+    FailedLookUps,
+    { options: guessing, exchanges: [exchange(2, guess)], journal: [] }
+  ],
+  [
+    "a look-up that found its link and was counted",
+    FailedLookUps,
+    {
+      options: guessing,
+      exchanges: [exchange(2, { from: guess.from })],
+      journal: [reserved(2), lookUpEnded(2.1, "kept")]
+    }
+  ],
+  [
+    "a look-up that is not ended",
+    FailedLookUps,
+    { options: guessing, exchanges: [exchange(2, { from: guess.from })], journal: [reserved(2)] }
+  ],
+  [
+    "a link that never was, and leads somewhere",
+    FailedLookUps,
+    { exchanges: [exchange(2, { ...guess, status: 302 })] }
+  ],
+  [
+    "more look-ups than a node may allow alone",
+    Quotas,
+    {
+      journal: [
+        granted(1, 10),
+        ...Array.from({ length: 6 }, (_, number) => ({
+          ...reserved(2, number),
+          held: [{ limit: 2, period: "day" }] as const
+        }))
+      ]
+    }
+  ],
   ["a quota that is granted too often", Quotas, { journal: [granted(1, 11, 11)] }],
   [
     "a quota of a day that is granted again before midnight",
@@ -1359,6 +1407,36 @@ describe("the checkers", () => {
     ]
     const journal = [disabled(2), enabled(4)]
     expect(Revocation.check(evidence({ userKeys: [key], exchanges, journal }))).toEqual([])
+  })
+
+  it("find nothing in look-ups that led nowhere and were counted, that led somewhere and were given back, or of which nobody knows", () => {
+    const { from } = guess
+    const exchanges = [
+      exchange(2, guess),
+      exchange(2, { from }),
+      exchange(3, { ...guess, status: 429 }),
+      exchange(4, { ...guess, status: 0, answered_us: undefined }),
+      // Answered late, or sent twice.
+      exchange(5, { ...guess, status: 503, answered_us: 9.2 * s_us }),
+      exchange(10, { ...guess, tries: 2 })
+    ]
+    const kept = (count: number) =>
+      Array.from({ length: count }, (_, index) => [
+        reserved(10, index + 1),
+        lookUpEnded(10.1, "kept", index + 1)
+      ]).flat()
+    const of = (count: number) =>
+      FailedLookUps.check(
+        evidence({
+          options: guessing,
+          exchanges,
+          journal: [reserved(2), lookUpEnded(2.1, "gave back"), ...kept(count)]
+        })
+      )
+    expect(of(2)).toEqual([])
+    expect(of(4)).toEqual([])
+    expect(of(1)).toHaveLength(1)
+    expect(of(60)).toHaveLength(1)
   })
 
   it("find nothing in a session that is accepted until its end and refused afterwards, and in sign-ins of who may", () => {

@@ -13,6 +13,13 @@ const open_us = 1.5 * s_us
 /** How long before the end of a call its caller may have given it up. */
 const noticed_us = 50 * ms_us
 
+/** How many more of a limit than it has are begun before the store is asked, and after what time again: half of a minute's limit must be there. */
+const aheadMax = (limit: number) => Math.min(4, Math.floor(limit / 30))
+const aheadEach_us = 25 * s_us
+
+/** How many more than a limit on guessing a node can seem to have taken alone: some that were given back before may be noted after them. */
+const unnoted = 3
+
 /** How much longer than the store says a node refuses. */
 const refusalSlack_us = s_us
 
@@ -34,6 +41,9 @@ interface Lease {
   /** Of a limit on guessing: how many fewer than at first the process has left by itself, at a time. */
   short: number
   at_us: number
+  /** How many more than it was granted it may have taken, since it reserves some before it has asked; and from when on. */
+  ahead: number
+  since_us: number
   /** What it counts by, and when its day ends; infinite for others. */
   period: Granted["period"]
   until_us: number
@@ -127,6 +137,8 @@ export const Quotas: Checker = {
         emptyUntil_us: 0,
         short: 0,
         at_us: 0,
+        ahead: 0,
+        since_us: Number.POSITIVE_INFINITY,
         period: "minute",
         until_us: Number.POSITIVE_INFINITY
       }
@@ -150,16 +162,19 @@ export const Quotas: Checker = {
       if (granted < demand)
         lease.emptyUntil_us = Math.max(lease.emptyUntil_us, at_us + nextIn_ms * ms_us + refusalSlack_us)
     }
+    /** What was reserved while the store did not answer: the store has not granted it. */
+    const free = new Set<string>()
     for (const entry of journal) {
       if (entry.tag === "granted") grant(entry)
       if (entry.tag === "gave back") {
+        const isFree = free.has(`${entry.by} ${entry.reservation}`)
         for (const lease of entry.quotas.map((quota) => leaseOf(entry.by, quota))) {
-          lease.taken--
+          if (!isFree) lease.taken--
           lease.short--
         }
       }
       if (entry.tag !== "took") continue
-      const { at_us, by, held = [], isAllowed, quotas } = entry
+      const { at_us, by, held = [], isAllowed, quotas, reservation } = entry
       const isOpen = aways
         .get(by)
         ?.some(({ from_us, to_us }) => at_us > from_us - noticed_us && at_us < to_us + open_us)
@@ -170,6 +185,13 @@ export const Quotas: Checker = {
         lease.short = Math.max(0, lease.short - refilled)
         lease.at_us = at_us
         if (isAllowed) lease.short++
+        if (isAllowed && lease.short > limit + unnoted)
+          found(at_us, `${by} allowed more than the ${limit} times a ${period} that it may allow alone`)
+        if (reservation !== undefined) {
+          lease.since_us = Math.min(lease.since_us, at_us)
+          const times = 1 + Math.floor((at_us - lease.since_us) / aheadEach_us) + (aways.get(by)?.length ?? 0)
+          lease.ahead = aheadMax(limit) * times
+        }
         // One that was taken just before may not have been noted yet.
         return lease.short > limit - 2
       })
@@ -180,11 +202,12 @@ export const Quotas: Checker = {
         !own.some(({ emptyUntil_us }) => at_us < emptyUntil_us)
       )
         found(at_us, `${by} refused what the store had not said was used up`)
+      if (isOpen === true && reservation !== undefined) free.add(`${by} ${reservation}`)
       if (!isAllowed || isOpen === true) continue
       for (const lease of own) {
         if (at_us > lease.until_us + midnightSlack_us && clock.jumps.length === 0)
           found(at_us, `${by} allowed what it was granted on the day before`)
-        if (lease.taken >= lease.granted)
+        if (lease.taken >= lease.granted + lease.ahead)
           found(at_us, `${by} allowed more than the ${lease.granted} times that it was granted`)
         lease.taken++
         lease.takenMost = Math.max(lease.takenMost, lease.taken)
