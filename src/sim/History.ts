@@ -10,6 +10,7 @@ export interface Wish {
     | "redirect"
     | "probe"
     | "guess"
+    | "show"
     | "change"
     | "delete"
     | "list"

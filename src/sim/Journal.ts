@@ -218,12 +218,13 @@ export type UserEntry =
   /** Events were queued for a webhook's receiver, by their ids; and a message with some arrived there. */
   | { readonly tag: "offered"; readonly by: string; readonly events: ReadonlyArray<string> }
   | { readonly tag: "received"; readonly by: string; readonly events: ReadonlyArray<string> }
-  /** The store gave messages to a process for a while; and it has the failure of one, when that is sent again (`null`: never), and for how long its webhook is paused. */
+  /** The store gave messages to a process for a while; it has heard that one was delivered; and it has the failure of one, when that is sent again (`null`: never), and for how long its webhook is paused. */
   | {
       readonly tag: "leased messages"
       readonly by: string
       readonly messages: ReadonlyArray<{ readonly message: string; readonly lease: string }>
     }
+  | { readonly tag: "delivered"; readonly by: string; readonly message: string; readonly lease: string }
   | {
       readonly tag: "put off"
       readonly by: string

@@ -25,6 +25,7 @@ import { remembered } from "./facts/remembered.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
 import { Revocation } from "./users/Revocation.ts"
 import { Sessions } from "./users/Sessions.ts"
+import { Shown } from "./Shown.ts"
 import { Shutdown } from "./Shutdown.ts"
 import { Specification } from "./Specification.ts"
 import { Stores } from "./Stores.ts"
@@ -42,6 +43,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Freshness,
   Leading,
   Lists,
+  Shown,
   BulkEdits,
   Domains,
   ExactVisits,

@@ -134,6 +134,8 @@ export const WorkloadOptions = Schema.Struct({
   withChoices: Probability,
   /** How likely a change is of what else is chosen of a link: of that, of its title, or, where there are any, of the visits that it allows. */
   edited: Probability,
+  /** How likely a request of a link asks to be shown it rather than led to its target. */
+  shown: Probability,
   /** How likely a request lists the links. */
   listed: Probability,
   /** How likely a request begins a bulk edit, which gives all links that are in lists a title, page by page. */

@@ -74,6 +74,7 @@ const unneeded = [
   "withMaxVisits",
   "withChoices",
   "edited",
+  "shown",
   "listed",
   "editedInBulk",
   "signedIn",

@@ -2,22 +2,27 @@ import type { ExtrasChange, Link, LinkChange } from "../../model/Link.ts"
 import type { Conditions } from "../../model/Rules.ts"
 
 /** What clients choose of a link beside its target, by the fields of a body. `null` clears one. */
-export type Choices = Pick<LinkChange, "maxVisits" | "title"> &
-  Pick<ExtrasChange, "archived" | "forwardPath" | "rules" | "variants">
+export type Choices = Pick<LinkChange, "maxVisits" | "tags" | "title"> &
+  Pick<ExtrasChange, "archived" | "forwardPath" | "note" | "rules" | "variants">
 
 /** The names of all choices. */
 export const choiceNames = [
   "maxVisits",
+  "tags",
   "title",
   "archived",
   "forwardPath",
+  "note",
   "rules",
   "variants"
 ] as const satisfies ReadonlyArray<keyof Choices>
 
 /** What a link has of a choice; `null`: nothing. */
 export const choiceOf = (link: Link, name: keyof Choices): unknown =>
-  name === "maxVisits" || name === "title" ? link[name] : (link.extras?.[name] ?? null)
+  name === "maxVisits" || name === "tags" || name === "title" ? link[name] : (link.extras?.[name] ?? null)
+
+/** What clears a choice. */
+export const clearedOf = (name: string): null | readonly [] => (name === "tags" ? [] : null)
 
 /** Whether two values of a choice are alike. */
 export const isSameChoice = (one: unknown, other: unknown): boolean =>

@@ -23,6 +23,9 @@ const burstMax = 20
 /** How likely a new link takes the place of one that clients remember, when they remember as many as they can. They ask for the first ones most often. */
 const replacedShare = 0.3
 
+/** How likely clients forget a link that they asked for, when there was none or no more. */
+const forgottenShare = 0.15
+
 /** How many follow a write; within what time most writes are done, and after what time one that was acknowledged holds everywhere. */
 const followers = 4
 const writtenWithin_us = 20 * ms_us
@@ -68,7 +71,7 @@ const isPlain = (text: string): boolean => domainKeyOf(text).domain === defaultD
 
 /** What is asked about one link: by the text by which it is stored. */
 interface LinkWish extends Wish {
-  readonly kind: "redirect" | "probe" | "guess" | "change" | "delete"
+  readonly kind: "redirect" | "probe" | "guess" | "show" | "change" | "delete"
   readonly key: string
 }
 
@@ -103,6 +106,8 @@ const requestOf = ({
         headers: { accept: "application/json", host: changingHost },
         link: { key: text }
       }
+    case "show":
+      return { method: "GET", path, headers: { "x-api-key": adminKey } }
     case "change":
       return {
         method: "PATCH",
@@ -131,6 +136,8 @@ export class Clients {
   readonly #rivals: Chance
   readonly #lists: Chance
   readonly #probes: Chance
+  readonly #forgetting: Chance
+  readonly #shown: Chance
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #edits: BulkEdits
@@ -147,6 +154,8 @@ export class Clients {
     this.#rivals = options.world.chance("rivals")
     this.#lists = options.world.chance("lists")
     this.#probes = options.world.chance("probes")
+    this.#forgetting = options.world.chance("forgetting")
+    this.#shown = options.world.chance("shown")
     this.#requests = new Requests(options)
     this.#edits = new BulkEdits(options.world, this.#requests)
     this.#guessers = new Guessers(options.world)
@@ -211,6 +220,7 @@ export class Clients {
       if (this.#rivals.happens(workload.rivalled)) this.#rival(`${client}'s rival`, key)
       return this.#simple(client, "change", key, done)
     }
+    if (this.#shown.happens(workload.shown)) return this.#show(client, key, done)
     this.#simple(client, "redirect", this.#creates.drafts.perhapsElsewhere(wish ?? key), done)
   }
 
@@ -229,6 +239,11 @@ export class Clients {
     else if (this.#chance.happens(replacedShare)) this.#known[this.#chance.below(this.#known.length)] = key
   }
 
+  #forget(key: string) {
+    const place = this.#known.indexOf(key)
+    if (place !== -1 && this.#forgetting.happens(forgottenShare)) this.#known.splice(place, 1)
+  }
+
   #simple(
     client: string,
     kind: "redirect" | "change" | "delete",
@@ -243,7 +258,17 @@ export class Clients {
       this.#follow(`${client}'s followers`, key)
     const wish: LinkWish = { client, kind, key, direct, ...more }
     this.#requests.send([wish], requestOf(wish), ([exchange], answer) => {
-      if (wish.choices !== undefined && answer?.response.status === 200) exchange!.body = answer.response.body
+      const status = answer?.response.status
+      if (wish.choices !== undefined && status === 200) exchange!.body = answer!.response.body
+      if (kind === "redirect" && (status === 404 || status === 410)) this.#forget(key)
+      done()
+    })
+  }
+
+  #show(client: string, key: string, done: () => void = () => {}) {
+    const wish: LinkWish = { client, kind: "show", key, direct: this.#shown.happens(0.5) }
+    this.#requests.send([wish], requestOf(wish), ([exchange], answer) => {
+      if (answer?.response.status === 200) exchange!.body = answer.response.body
       done()
     })
   }
@@ -319,7 +344,11 @@ export class Clients {
     const { drafts } = this.#creates
     const ask = (after_us: number) => {
       const wish: LinkWish = { client, kind: "redirect", key, direct: true, ...drafts.visit() }
-      this.#options.world.after(after_us, null, () => this.#requests.send([wish], requestOf(wish), () => {}))
+      const isShown = this.#shown.happens(this.#options.workload.shown)
+      this.#options.world.after(after_us, null, () => {
+        if (isShown) this.#show(client, key)
+        else this.#requests.send([wish], requestOf(wish), () => {})
+      })
     }
     for (let times = 0; times < followers; times++) {
       ask(chance.below(writtenWithin_us))

@@ -1,7 +1,7 @@
 import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { domainNumbers, hostOf, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
-import { type Choices, visitors, whenOf } from "./Choices.ts"
+import { type Choices, clearedOf, visitors, whenOf } from "./Choices.ts"
 import type { Wish } from "../History.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
@@ -107,6 +107,7 @@ export class Drafts {
   readonly #kinds: ReadonlyArray<() => Choices> = [
     () => ({ forwardPath: true }),
     () => ({ archived: true }),
+    () => ({ note: `note ${this.#drawn++}`, tags: [`tag ${this.#drawn++}`, "tag"] }),
     () => ({ rules: this.#rules() }),
     () => ({ variants: this.#variants() }),
     () => ({ forwardPath: true, rules: this.#rules(), variants: this.#variants() })
@@ -147,7 +148,7 @@ export class Drafts {
     const kinds = [...this.#kinds, () => ({}), ...(this.#workload.withMaxVisits > 0 ? [limit] : [])]
     const chosen = chance.pick(kinds)()
     if (!chance.happens(clearedShare)) return chosen
-    return Object.fromEntries(Object.keys(chosen).map((name) => [name, null]))
+    return Object.fromEntries(Object.keys(chosen).map((name) => [name, clearedOf(name)]))
   }
 
   /** Who follows a link, and what they ask for behind its key. */

@@ -41,12 +41,15 @@ export const withWorkload = (options: SimOptions, workload: Partial<SimOptions["
 /** Links that everybody asks for are changed and deleted, while nodes are cut off and paused. */
 const hotStale: Aim = (options, chance) => ({
   ...withWorkload(options, {
-    created: 0.15,
-    deleted: chance.pick([0.02, 0.06]),
-    changed: 0.2,
+    clients: 8,
+    think_ms: 600,
+    created: 0.06,
+    deleted: chance.pick([0.01, 0.04]),
+    changed: 0.15,
     withMaxVisits: 0,
     withExpiry: 0,
-    justCreated: 0.1,
+    wished: 0,
+    justCreated: 0.02,
     followed: 0.6,
     remembered: chance.pick([3, 8])
   }),
@@ -54,7 +57,8 @@ const hotStale: Aim = (options, chance) => ({
   quarantine_s: 4,
   staleRedirects_s: chance.pick([0, 1.2, 2.8]),
   faults: {
-    ...options.faults,
+    ...(chance.happens(0.5) ? options.faults : noFaults),
+    preemption: options.faults.preemption,
     cutDatabase: { perMinute: chance.pick([4, 12]), least_ms: 1_500, most_ms: chance.pick([4_000, 12_000]) },
     pause: { perMinute: 4, least_ms: 100, most_ms: 4_000 }
   }

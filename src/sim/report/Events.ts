@@ -115,6 +115,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `${entry.tag} ${entry.events.length} events for webhooks`
     case "leased messages":
       return `took ${entry.messages.length} messages for webhooks`
+    case "delivered":
+      return `hears that message ${entry.message} was delivered`
     case "put off":
       return `attempt ${entry.attempt} of message ${entry.message} failed`
     case "heard counted":

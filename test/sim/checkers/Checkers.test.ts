@@ -37,6 +37,7 @@ import { Sessions } from "../../../src/sim/checkers/users/Sessions.ts"
 import { Specification } from "../../../src/sim/checkers/Specification.ts"
 import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
+import { Shown } from "../../../src/sim/checkers/Shown.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/keys/UniqueBinding.ts"
 import { UserSessions } from "../../../src/sim/checkers/users/UserSessions.ts"
@@ -92,6 +93,14 @@ const bulkEdit = (at_s: number, edited: ReadonlyArray<Edited>) =>
     choices: { title: "edit 1" },
     since_us: at_s * s_us,
     edited
+  })
+/** A link that is shown, as it is stored but for some fields. */
+const showing = (at_s: number, some: object = {}, status = 200) =>
+  exchange(at_s, {
+    kind: "show",
+    status,
+    location: undefined,
+    body: JSON.stringify({ ...row, expiresAt: null, visits: { total: 0 }, ...some })
   })
 const listing = (at_s: number, listed: ReadonlyArray<string>, some: Partial<Exchange> = {}) =>
   exchange(at_s, {
@@ -203,6 +212,8 @@ const sentTo = (at_s: number, lease = "lease") =>
     by,
     messages: [{ message: "msg", lease }]
   }) as const
+const gotThrough = (at_s: number, lease = "lease") =>
+  ({ tag: "delivered", at_us: at_s * s_us, by, message: "msg", lease }) as const
 const putOff = (at_s: number, for_ms: number, lease = "lease") =>
   ({
     tag: "put off",
@@ -460,6 +471,39 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       exchanges: [listing(3, [], { archived: "true" })],
       journal: [bound, editedTo(2, { extras: { archived: true } })]
     }
+  ],
+  [
+    "a link that is shown as it was before a change",
+    Shown,
+    { exchanges: [change, showing(4)], journal: [bound, changed] }
+  ],
+  [
+    "a link that is shown though it was deleted",
+    Shown,
+    {
+      exchanges: [
+        exchange(1, { kind: "create", status: 201, url: row.url }),
+        exchange(2, { kind: "delete", status: 204 }),
+        showing(4)
+      ],
+      journal: [bound, deleted(2 * s_us)]
+    }
+  ],
+  [
+    "a link that is there and not shown",
+    Shown,
+    { exchanges: [exchange(1, { kind: "create", status: 201, url: row.url }), showing(4, {}, 404)] }
+  ],
+  ["visits that never happened", Shown, { exchanges: [showing(4, { visits: { total: 1 } })] }],
+  [
+    "visits that the store has and are not shown",
+    Shown,
+    { exchanges: [showing(4)], journal: [bound, visited(2), counted(3, 1)] }
+  ],
+  [
+    "visits that are left of a link and were used",
+    Shown,
+    { exchanges: [exchange(2, {}), showing(4, { visitsLeft: 2, maxVisits: 2 })], journal: [limited(2)] }
   ],
   ["a bulk edit without a result for a link", BulkEdits, { exchanges: [bulkEdit(2, [])] }],
   [
@@ -922,6 +966,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     WebhookEvents,
     { journal: [sentTo(1), putOff(2, 3_000)] }
   ],
+  [
+    "a message of which nobody says what became of it",
+    WebhookEvents,
+    { journal: [sentTo(1)], end_us: 60 * s_us }
+  ],
   ["a link without an event", WebhookEvents, { journal: [ownBound] }],
   ["an event of nothing", WebhookEvents, { journal: [{ ...offered, tag: "received" }] }],
   ["a number that became no key", Ledger, { journal: [advanced(1, 0, 1)] }],
@@ -1034,12 +1083,12 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
 describe("the checkers", () => {
   it("find nothing in a failed message that waits, nor in one that another claim has by then, nor after a jump of the database's clock", () => {
     const journals = [
-      [sentTo(1), putOff(2, 4_000), sentTo(6)],
-      [sentTo(1), sentTo(21, "another"), putOff(22, 4_000), sentTo(23)]
+      [sentTo(1), putOff(2, 4_000), sentTo(6), gotThrough(7)],
+      [sentTo(1), sentTo(11, "another"), putOff(12, 4_000), putOff(13, 4_000, "another")]
     ]
     for (const journal of journals) expect(WebhookEvents.check(evidence({ journal }))).toEqual([])
     const jumped = {
-      journal: [sentTo(1), putOff(2, 4_000), sentTo(3)],
+      journal: [sentTo(1), putOff(2, 4_000), sentTo(3), gotThrough(4)],
       clock: recordOf([{ at_us: 2.5 * s_us, by_us: 10 * s_us }], 0)
     }
     expect(WebhookEvents.check(evidence(jumped))).toEqual([])

@@ -22,7 +22,9 @@ const failedBy = ({ answered_us, kind, sent_us, status, tries }: Exchange): Fail
   if (answered_us === undefined || status === 0) return { least: 0, most: triesMax }
   const most = Math.max(1, tries)
   if (status === 404) return { least: kind === "guess" ? 1 : 0, most }
-  return { least: 0, most: status === 503 && answered_us - sent_us >= answerMax_us ? most : most - 1 }
+  // Others than nodes answer 502 and 504.
+  const isUnknown = status === 502 || status === 504 || answered_us - sent_us >= answerMax_us
+  return { least: 0, most: isUnknown ? most : most - 1 }
 }
 
 /** When processes ended that did. */
@@ -44,7 +46,7 @@ export const FailedLookUps: Checker = {
     const found = (at_us: number, text: string, keys: ReadonlyArray<string> = []) =>
       violations.push({ checker: FailedLookUps.name, at_us, text, keys })
     for (const { answered_us = end_us, key, kind, number, status } of exchanges)
-      if (kind === "guess" && ![0, 404, 429, 503].includes(status))
+      if (kind === "guess" && status < 500 && ![0, 404, 429].includes(status))
         found(answered_us, `request ${number} was answered ${status} for a link that never was`, [key!])
     if (options.failedLookupsPerMinute === null || options.workload.withAccount === 0) return violations
 

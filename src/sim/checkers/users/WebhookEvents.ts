@@ -12,6 +12,44 @@ const takenOver_us = 2 * s_us
 const retryFirst_us = 5 * s_us
 const shortenedBy = 0.25
 
+/** Within what time a process to which nothing happens ends what it was given: each attempt has an end. */
+const endedWithin_us = 20 * s_us
+
+/** Messages that a process was given, and of which it said neither that they were delivered nor that they were not, though nothing happened to it. */
+const unended = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">): ReadonlyArray<Violation> => {
+  const given = new Map<string, { readonly at_us: number; readonly by: string; readonly message: string }>()
+  const upset = new Map<string, Array<number>>()
+  for (const entry of journal) {
+    const { at_us, by, tag } = entry
+    if (tag === "leased messages")
+      for (const { lease, message } of entry.messages)
+        given.set(`${lease} ${message}`, { at_us, by, message })
+    if (tag === "delivered" || tag === "put off") given.delete(`${entry.lease} ${entry.message}`)
+    if (
+      tag === "killed" ||
+      tag === "ended" ||
+      tag === "draining" ||
+      tag === "paused" ||
+      ((tag === "unanswered" || tag === "held up") && entry.operation.startsWith("WebhookStore."))
+    )
+      upset.set(by, [...(upset.get(by) ?? []), at_us])
+  }
+  return Array.from(given.values()).flatMap(({ at_us, by, message }) => {
+    const due_us = at_us + endedWithin_us
+    const wasUpset = upset.get(by)?.some((then_us) => then_us >= at_us - s_us && then_us <= due_us) === true
+    return due_us > end_us || wasUpset
+      ? []
+      : [
+          {
+            checker: WebhookEvents.name,
+            at_us: due_us,
+            text: `message ${message} was given to ${by}, which has not said what became of it`,
+            keys: []
+          }
+        ]
+  })
+}
+
 /** How much sooner than it should be a message may be given: clocks count in milliseconds, and one that drifts is fast by a hundredth. */
 const slackOf = (wait_us: number) => ms_us + wait_us / 50
 
@@ -53,7 +91,7 @@ const retriedTooSoon = ({
 
 /**
  * Events of links of users with webhooks are delivered at least once: each link that was bound has its event, which its receiver got or which waits; nothing is
- * told of what did not happen; when nothing has failed for a while an event arrives within seconds; and what failed waits for twice as long each time.
+ * told of what did not happen; when nothing has failed for a while an event arrives within seconds; what failed waits for twice as long each time; and of each message that a process was given it says what became of it.
  */
 export const WebhookEvents: Checker = {
   name: "webhook events",
@@ -106,6 +144,7 @@ export const WebhookEvents: Checker = {
       ...late,
       ...invented,
       ...retriedTooSoon({ clock, journal }),
+      ...unended({ end_us, journal }),
       ...(changes === offered.size
         ? []
         : violation(

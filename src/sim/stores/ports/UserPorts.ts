@@ -90,7 +90,14 @@ const webhookStore = (
       })
     ),
   delivered: (delivery) =>
-    ask("WebhookStore.delivered", transaction(undefined, undefined), webhooks.delivered(delivery)),
+    ask(
+      "WebhookStore.delivered",
+      transaction(undefined, undefined),
+      Effect.tap(webhooks.delivered(delivery), () => {
+        const { id: message, lease } = delivery
+        journal.add({ tag: "delivered", by, message, lease })
+      })
+    ),
   failed: (delivery, failure) =>
     ask(
       "WebhookStore.failed",
