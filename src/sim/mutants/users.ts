@@ -430,6 +430,14 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "delivery-not-said",
+    text: "A message that was delivered stays in the queue.",
+    promise: "webhooks",
+    checker: "webhook events",
+    options: undisturbed,
+    make: () => ({ webhooks: (store) => ({ ...store, delivered: () => Effect.void }) })
+  },
+  {
     name: "webhook-retried-at-once",
     text: "A message that failed is sent again as soon as its webhook is not paused.",
     promise: "webhooks",

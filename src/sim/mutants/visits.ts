@@ -37,6 +37,24 @@ export const visits: ReadonlyArray<Mutant> = [
     )
   },
   {
+    name: "visits-shown-once-each",
+    text: "A link that was visited is shown with one visit.",
+    promise: "C11",
+    checker: "shown links",
+    options: withFaults({}, { ...followed, shown: 0.3 }),
+    make: () => ({
+      ports: ({ visits }) => ({
+        visits: {
+          ...visits,
+          totals: (subjects) =>
+            Effect.map(visits.totals(subjects), (counts) =>
+              counts.map((count) => ({ ...count, nonBots: Math.min(1, count.nonBots) }))
+            )
+        }
+      })
+    })
+  },
+  {
     name: "visits-written-behind",
     text: "A batch of visits is taken for written 3 s before it is.",
     promise: "C11",
