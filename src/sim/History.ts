@@ -41,7 +41,7 @@ export interface Wish {
   readonly idempotencyKey?: string | undefined
   /** The API key that it is sent with, for a create by a user. */
   readonly apiKey?: string | undefined
-  /** The session that it is sent with, by the digest of its token; and for a sign-in, who signs in, and whether the password was right when it was sent. */
+  /** The session that it is sent with, by the digest of its token; for a sign-in, who signs in; and for that and a redirect with a password, whether that was right when it was sent. */
   readonly session?: string | undefined
   readonly user?: string | undefined
   readonly isRight?: boolean | undefined

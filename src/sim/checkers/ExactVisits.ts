@@ -12,12 +12,12 @@ import { isTarget } from "./facts/targets.ts"
 export const triesMax = 4
 
 /**
- * Visits that a request can have used: each try at a node one, but for the last when that was told that none is left, or that the owner's quota is used up. `hasEnded`: the link has ended otherwise by the answer; then the node may
+ * Visits that a request can have used: each try at a node one, but for the last when that was told that none is left, that the owner's quota is used up, or to give the password. `hasEnded`: the link has ended otherwise by the answer; then the node may
  * have taken one, not heard so, and asked once more.
  */
 const usedAtMost = ({ status, tries }: Exchange, hasEnded: boolean): number => {
   if (status === 0) return triesMax
-  const isRefused = status === 429 || (status === 410 && !hasEnded)
+  const isRefused = status === 401 || status === 429 || (status === 410 && !hasEnded)
   return isRefused ? tries - 1 : tries
 }
 

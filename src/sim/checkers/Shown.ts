@@ -10,12 +10,14 @@ import { createdLinks, type Life, type Version } from "./facts/lives.ts"
 interface ShownLink extends Partial<Record<(typeof choiceNames)[number], unknown>> {
   readonly url: string
   readonly expiresAt: string | null
+  readonly hasPassword: boolean
   readonly visitsLeft?: number
   readonly visits: { readonly total: number; readonly unavailable?: true }
 }
 
 const isAs = ({ link }: Version, shown: ShownLink): boolean =>
   shown.url === link.url &&
+  shown.hasPassword === (link.passwordHash !== null) &&
   (shown.expiresAt === null ? null : Date.parse(shown.expiresAt)) === link.expiresAt &&
   choiceNames.every((name) => isSameChoice(shown[name] ?? null, choiceOf(link, name)))
 

@@ -15,6 +15,7 @@ import { BulkEdits } from "./BulkEdits.ts"
 import { Lists } from "./Lists.ts"
 import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./keys/MintedOnce.ts"
+import { Passwords } from "./Passwords.ts"
 import { PoolLevel } from "./keys/PoolLevel.ts"
 import { Quarantine } from "./keys/Quarantine.ts"
 import { Quotas } from "./users/Quotas.ts"
@@ -46,6 +47,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Shown,
   BulkEdits,
   Domains,
+  Passwords,
   ExactVisits,
   Quarantine,
   Idempotency,

@@ -130,6 +130,8 @@ export const WorkloadOptions = Schema.Struct({
   withExpiry: Probability,
   /** How likely a create allows so many visits and no more: few, so that they are used up. */
   withMaxVisits: Probability,
+  /** How likely a create gives its link a password, which visitors who are asked for it mostly know. */
+  withPassword: Probability,
   /** How likely a create chooses rules, variants or a forwarded path, or is archived. Where some do, or changes do, visitors are of several kinds, and paths follow keys in requests. */
   withChoices: Probability,
   /** How likely a change is of what else is chosen of a link: of that, of its title, or, where there are any, of the visits that it allows. */

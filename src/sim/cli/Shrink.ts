@@ -72,6 +72,7 @@ const unneeded = [
   "bulk",
   "withExpiry",
   "withMaxVisits",
+  "withPassword",
   "withChoices",
   "edited",
   "shown",

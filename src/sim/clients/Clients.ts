@@ -3,7 +3,7 @@ import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
 import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
-import { aliases } from "./Drafts.ts"
+import { aliases, linkPassword } from "./Drafts.ts"
 import { Guessers } from "./Guessers.ts"
 import type { Exchange, Wish } from "../History.ts"
 import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
@@ -25,6 +25,9 @@ const replacedShare = 0.3
 
 /** How likely clients forget a link that they asked for, when there was none or no more. */
 const forgottenShare = 0.15
+
+/** How likely a visitor who is asked for a link's password knows it. */
+const rightShare = 0.8
 
 /** How many follow a write; within what time most writes are done, and after what time one that was acknowledged holds everywhere. */
 const followers = 4
@@ -78,6 +81,7 @@ interface LinkWish extends Wish {
 const requestOf = ({
   choices,
   from,
+  isRight,
   kind,
   key: text,
   path: rest,
@@ -89,12 +93,19 @@ const requestOf = ({
   switch (kind) {
     case "redirect": {
       const { headers, query } = signsOf(visitor)
-      return {
-        method: "GET",
+      const host = domain !== undefined && { host: domain }
+      const asked = {
         path: `/${key}${rest === undefined ? "" : `/${rest}`}${query}`,
-        headers: { accept: "application/json", ...headers, ...(domain !== undefined && { host: domain }) },
+        headers: { accept: "application/json", ...headers, ...host },
         link: { key: text, path: rest },
         from
+      }
+      if (isRight === undefined) return { method: "GET", ...asked }
+      return {
+        method: "POST",
+        ...asked,
+        headers: { ...asked.headers, "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({ password: isRight ? linkPassword : "no password" }).toString()
       }
     }
     case "guess":
@@ -138,6 +149,7 @@ export class Clients {
   readonly #probes: Chance
   readonly #forgetting: Chance
   readonly #shown: Chance
+  readonly #passwords: Chance
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #edits: BulkEdits
@@ -156,6 +168,7 @@ export class Clients {
     this.#probes = options.world.chance("probes")
     this.#forgetting = options.world.chance("forgetting")
     this.#shown = options.world.chance("shown")
+    this.#passwords = options.world.chance("passwords of links")
     this.#requests = new Requests(options)
     this.#edits = new BulkEdits(options.world, this.#requests)
     this.#guessers = new Guessers(options.world)
@@ -239,6 +252,12 @@ export class Clients {
     else if (this.#chance.happens(replacedShare)) this.#known[this.#chance.below(this.#known.length)] = key
   }
 
+  /** Gives the password of a link that asked for it. */
+  #unlock(asked: LinkWish, done: () => void) {
+    const wish: LinkWish = { ...asked, isRight: this.#passwords.happens(rightShare) }
+    this.#requests.send([wish], requestOf(wish), () => done())
+  }
+
   #forget(key: string) {
     const place = this.#known.indexOf(key)
     if (place !== -1 && this.#forgetting.happens(forgottenShare)) this.#known.splice(place, 1)
@@ -261,7 +280,8 @@ export class Clients {
       const status = answer?.response.status
       if (wish.choices !== undefined && status === 200) exchange!.body = answer!.response.body
       if (kind === "redirect" && (status === 404 || status === 410)) this.#forget(key)
-      done()
+      if (kind === "redirect" && status === 401) this.#unlock(wish, done)
+      else done()
     })
   }
 

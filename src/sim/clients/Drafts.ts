@@ -18,6 +18,9 @@ const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/
 /** How often a redirect is asked for at a wrong domain, as a share of the creates in further ones. */
 const elsewhereShare = 0.1
 
+/** The password of all links that have one. */
+export const linkPassword = "open sesame"
+
 /** Visits that a link of few visits has at most. */
 const visitsMax = 8
 
@@ -40,6 +43,7 @@ const expiryMax_s = 20
 export interface Draft extends Omit<Wish, "client" | "kind" | "key" | "direct"> {
   /** The number of a further domain. */
   readonly domain?: number | undefined
+  readonly password?: string | undefined
   /** The cookies of the browser that asks, if it is one. */
   readonly cookie?: string | undefined
 }
@@ -57,6 +61,7 @@ export class Drafts {
   readonly #domains: Chance
   readonly #choices: Chance
   readonly #longAliases: Chance
+  readonly #passwords: Chance
   readonly #users: Users
   #drawn = 0
 
@@ -67,6 +72,7 @@ export class Drafts {
     this.#domains = world.chance("domains")
     this.#choices = world.chance("choices")
     this.#longAliases = world.chance("long aliases")
+    this.#passwords = world.chance("passwords of links")
   }
 
   next(): Draft {
@@ -83,6 +89,7 @@ export class Drafts {
       alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
       expiresIn_s: chance.happens(withExpiry) ? chance.between(2, expiryMax_s) : undefined,
       maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined,
+      password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
       choices: this.#chosen()
     }
   }
@@ -194,13 +201,14 @@ export class Drafts {
   }
 }
 
-const bodyOf = ({ alias, choices, domain, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
+const bodyOf = ({ alias, choices, domain, expiresIn_s, maxVisits, password, reuse, url }: Draft) => ({
   url,
   ...choices,
   alias: alias === undefined ? undefined : namesOf(alias).key,
   domain: domain === undefined ? undefined : hostOf(domain),
   expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
   ...(maxVisits !== undefined && { maxVisits }),
+  password,
   reuse
 })
 
@@ -231,5 +239,6 @@ export const bulkOf = (drafts: ReadonlyArray<Draft>, idempotencyKey: string | un
     idempotencyKey,
     drafts.some(({ reuse }) => reuse === true)
   ),
-  body: JSON.stringify({ links: drafts.map(bodyOf) })
+  // Only users give the links of a bulk passwords.
+  body: JSON.stringify({ links: drafts.map((draft) => bodyOf({ ...draft, password: undefined })) })
 })

@@ -16,7 +16,7 @@ export interface RequestsOptions {
   readonly nodes: () => ReadonlyArray<VirtualNode>
 }
 
-/** Sends what clients ask for, through the load balancer or to one node, and notes what came of it. */
+/** Sends what clients ask for, through the load balancer or to one node, and notes what came of it: the redirect that answers a form as any other one. */
 export class Requests {
   readonly #options: RequestsOptions
   readonly #chance: Chance
@@ -41,7 +41,8 @@ export class Requests {
       timer.isCancelled = true
       for (const exchange of exchanges) {
         exchange.answered_us = world.now_us
-        exchange.status = answer?.response.status ?? 0
+        const status = answer?.response.status ?? 0
+        exchange.status = exchange.kind === "redirect" && status === 303 ? 302 : status
         exchange.location = answer?.response.location
         exchange.answeredBy = answer?.by
         exchange.tries = answer?.tries ?? 0

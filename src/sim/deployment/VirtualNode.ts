@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Either, type Fiber, Option, Schedule, type Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
+import { Passwords } from "../../accounts/Passwords.ts"
 import type { Links } from "../../actors/links/Links.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
@@ -36,6 +37,7 @@ import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
+import { passwords } from "./PasswordsVirtual.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
 import type { SimOptions } from "../cli/Options.ts"
@@ -266,7 +268,7 @@ export class VirtualNode {
       const giveUp = serve(request, (response) => {
         // What a node gives up itself may have redirected by then, as what its client gives up.
         const isLate = response.status === 503 && this.process.world.now_us - begun_us >= answerMax_us
-        if (response.status === 302) this.#visited(request, response)
+        if (response.status === 302 || response.status === 303) this.#visited(request, response)
         else if (isLate) this.#visited(request, undefined)
         if (this.#end(connection)) done(response)
       })
@@ -347,7 +349,8 @@ export class VirtualNode {
         Context.add(ShardOwnership, placement.ownership(process)),
         Context.add(Draining, this.#drain),
         Context.add(Pulse.Pulse, { start_ms: process.monotonicNow_ms() }),
-        Context.add(TrustedTime, mutation.time?.(time) ?? time)
+        Context.add(TrustedTime, mutation.time?.(time) ?? time),
+        Context.add(Passwords, mutation.passwords?.(passwords) ?? passwords)
       )
     )
     const whole = own.pipe(

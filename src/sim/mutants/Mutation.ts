@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import type { Accounts } from "../../accounts/Accounts.ts"
+import type { Passwords } from "../../accounts/Passwords.ts"
 import type { Quotas } from "../../accounts/Quotas.ts"
 import type { RateLimiter } from "../../accounts/RateLimiter.ts"
 import type { Sessions } from "../../accounts/Sessions.ts"
@@ -109,6 +110,8 @@ export interface Mutation {
   ) => typeof RateLimiter.Service
   readonly quotasOf?: (quotas: typeof Quotas.Service) => typeof Quotas.Service
   readonly accounts?: (accounts: typeof Accounts.Service, process: VirtualProcess) => typeof Accounts.Service
+  /** By which the passwords of links are checked. */
+  readonly passwords?: (passwords: typeof Passwords.Service) => typeof Passwords.Service
   readonly sessions?: (sessions: typeof Sessions.Service, process: VirtualProcess) => typeof Sessions.Service
   /** What the database does at one moment with users. */
   readonly users?: (accounts: typeof AccountStore.Service) => typeof AccountStore.Service

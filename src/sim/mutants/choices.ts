@@ -83,6 +83,36 @@ const withVisitsLeft =
 /** What can be broken about what else is chosen of links, and about lists of them. */
 export const choices: ReadonlyArray<Mutant> = [
   {
+    name: "any-password-opens",
+    text: "Any password opens a link that has one.",
+    promise: "C2",
+    checker: "passwords of links",
+    options: withFaults({}, { withPassword: 0.4, created: 0.3 }),
+    make: () => ({
+      passwords: (passwords) => ({
+        ...passwords,
+        verify: (hash, password) => Effect.as(passwords.verify(hash, password), true)
+      })
+    })
+  },
+  {
+    name: "password-refused-now-and-then",
+    text: "Every twentieth time a link's password is refused.",
+    promise: "C2",
+    checker: "passwords of links",
+    options: withFaults({}, { withPassword: 0.4, created: 0.3 }),
+    make: () => ({
+      passwords: (passwords) => {
+        let count = 0
+        return {
+          ...passwords,
+          verify: (hash, password) =>
+            Effect.map(passwords.verify(hash, password), (isRight) => isRight && ++count % 20 !== 0)
+        }
+      }
+    })
+  },
+  {
     name: "rules-unheeded",
     text: "Redirects lead to a link's own target, whatever its rules say.",
     promise: "C3",

@@ -37,6 +37,7 @@ import { Sessions } from "../../../src/sim/checkers/users/Sessions.ts"
 import { Specification } from "../../../src/sim/checkers/Specification.ts"
 import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
+import { Passwords } from "../../../src/sim/checkers/Passwords.ts"
 import { Shown } from "../../../src/sim/checkers/Shown.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/keys/UniqueBinding.ts"
@@ -76,6 +77,8 @@ const edited = (at_s: number, choices: Choices, some: Partial<Exchange> = {}) =>
     ...some
   })
 const editedTo = (at_s: number, some: Partial<Link>) => changedTo(at_s, { title: "t", ...some })
+/** A link with a password. */
+const locked = { ...bound, link: { ...row, passwordHash: "open sesame" } } as const
 /** A link that leads Germans elsewhere, and one that has variants. */
 const led = {
   ...bound,
@@ -505,6 +508,22 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Shown,
     { exchanges: [exchange(2, {}), showing(4, { visitsLeft: 2, maxVisits: 2 })], journal: [limited(2)] }
   ],
+  [
+    "a link that leads somebody without its password",
+    Passwords,
+    { exchanges: [exchange(2, {})], journal: [locked] }
+  ],
+  [
+    "a link that leads somebody with a wrong password",
+    Passwords,
+    { exchanges: [exchange(2, { isRight: false })], journal: [locked] }
+  ],
+  [
+    "a password that is refused",
+    Passwords,
+    { exchanges: [exchange(2, { isRight: true, status: 401 })], journal: [locked] }
+  ],
+  ["a password that a link without one asks for", Passwords, { exchanges: [exchange(2, { status: 401 })] }],
   ["a bulk edit without a result for a link", BulkEdits, { exchanges: [bulkEdit(2, [])] }],
   [
     "a bulk edit with two results for a link",
@@ -1456,6 +1475,15 @@ describe("the checkers", () => {
     ]
     const journal = [disabled(2), enabled(4)]
     expect(Revocation.check(evidence({ userKeys: [key], exchanges, journal }))).toEqual([])
+  })
+
+  it("find nothing in a link that leads those who give its password, and asks the others for it", () => {
+    const exchanges = [
+      exchange(2, { status: 401, location: undefined }),
+      exchange(3, { isRight: false, status: 401, location: undefined }),
+      exchange(4, { isRight: true })
+    ]
+    expect(Passwords.check(evidence({ exchanges, journal: [locked] }))).toEqual([])
   })
 
   it("find nothing in look-ups that led nowhere and were counted, that led somewhere and were given back, or of which nobody knows", () => {
