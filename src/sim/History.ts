@@ -18,6 +18,7 @@ export interface Wish {
     | "sign in"
     | "sign out"
     | "account"
+    | "keys"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -69,7 +70,7 @@ export interface Exchange extends Wish {
   /** For a create: the answer's body, and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
-  /** For a list: the links that it has; none where it is no whole one. */
+  /** For a list: the links that it has; none where it is no whole one. For one of API keys their ids. */
   listed: ReadonlyArray<string> | undefined
   /** For the last page of a bulk edit that was followed to its end: the results of all pages. */
   edited: ReadonlyArray<Edited> | undefined

@@ -21,6 +21,29 @@ const createdShare = 0.4
 const directShare = 0.3
 const formerShare = 0.2
 
+/** How likely what else is asked for in a session is about the user's API keys, or ends the other sessions; and keys of a user at most. */
+const keysShare = 0.5
+const endOthersShare = 0.04
+const ownKeysMax = 4
+
+/** What is read of an API key that was made, and of a list of them. */
+interface MadeKey {
+  readonly id: string
+  readonly secret: string
+}
+interface KeyList {
+  readonly data: ReadonlyArray<Pick<MadeKey, "id">>
+}
+
+/** Asks for something in a session; `told` has the answer, if there is one. */
+type Ask = (
+  request: Pick<VirtualRequest, "method" | "path"> & {
+    readonly body?: object
+    readonly kind?: Wish["kind"]
+  },
+  told?: (answer: Answer, exchange: Exchange) => void
+) => void
+
 /** How likely a password is wrong. */
 const wrongShare = 0.1
 
@@ -69,6 +92,7 @@ class Browser {
 
 /** Browsers of users, which sign in and out, and ask for accounts and links in their sessions. */
 export class Browsers {
+  readonly #world: World
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #users: Users
@@ -78,6 +102,7 @@ export class Browsers {
 
   /** `share`: how likely a request is one of theirs. */
   constructor(world: World, requests: Requests, creates: Creates, users: Users, share: number) {
+    this.#world = world
     this.#requests = requests
     this.#creates = creates
     this.#users = users
@@ -111,12 +136,55 @@ export class Browsers {
         done(exchange.key)
       })
     }
-    const request = { method: "GET", path: "/api/v1/me", headers: { cookie: own.cookie } } as const
-    const wish: Wish = { client: browser.user, kind: "account", session: own.session, direct }
-    this.#requests.send([wish], request, ([exchange]) => {
-      answered(exchange!)
-      done()
-    })
+    const ask: Ask = ({ body, kind = "account", ...request }, told = () => {}) => {
+      const { user } = browser
+      const json = body !== undefined && { "content-type": "application/json" }
+      this.#requests.send(
+        [{ client: user, kind, user, session: own.session, direct }],
+        {
+          ...request,
+          headers: { ...ofBrowser(own.cookie), ...json },
+          ...(body !== undefined && { body: JSON.stringify(body) })
+        },
+        ([exchange], answer) => {
+          answered(exchange!)
+          if (answer !== undefined) told(answer, exchange!)
+          done()
+        }
+      )
+    }
+    if (this.#chance.happens(endOthersShare)) return ask({ method: "DELETE", path: "/api/v1/sessions" })
+    if (!this.#chance.happens(keysShare)) return ask({ method: "GET", path: "/api/v1/me" })
+    this.#askAboutKeys(browser.user, ask, done)
+  }
+
+  /** Makes an API key, uses it, revokes it or lists all. */
+  #askAboutKeys(user: string, ask: Ask, done: () => void) {
+    const path = "/api/v1/api-keys"
+    const own = this.#users.ownOf(user)
+    const [first] = own
+    const what = this.#chance.fraction()
+    if (first === undefined || (what < 0.25 && own.length < ownKeysMax)) {
+      const body = { name: "a key", scopes: ["links:read", "links:write"] }
+      return ask({ method: "POST", path, body }, ({ response }) => {
+        if (response.status === 201) this.#users.addOwn(user, JSON.parse(response.body) as MadeKey)
+      })
+    }
+    if (what < 0.4) {
+      return ask({ method: "GET", path, kind: "keys" }, ({ response }, exchange) => {
+        if (response.status === 200)
+          exchange.listed = (JSON.parse(response.body) as KeyList).data.map(({ id }) => id)
+      })
+    }
+    if (what < 0.6) {
+      first.revoking_us = this.#world.now_us
+      this.#users.whenRevoked(first.secret)
+      return ask({ method: "DELETE", path: `${path}/${first.id}` }, ({ response }) => {
+        if (response.status === 204) first.revoked_us = this.#world.now_us
+      })
+    }
+    this.#creates.byKey(user, this.#chance.pick(own).secret)
+    done()
   }
 
   #signIn(browser: Browser, done: () => void) {

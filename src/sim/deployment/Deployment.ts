@@ -277,7 +277,7 @@ export class Deployment {
       ]),
       met: this.#meetings.counts,
       operations: this.#meetings.operations,
-      userKeys: this.#users.keys,
+      userKeys: [...this.#users.keys, ...this.#users.ownKeys],
       domainChanges: this.#changingDomain.changes,
       compared: this.#database.compared,
       undelivered: new Set([

@@ -8,6 +8,7 @@ import * as RateLimiter from "../../accounts/RateLimiter.ts"
 import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
 import * as Sessions from "../../accounts/Sessions.ts"
 import * as AccountRoutes from "../../http/accounts/AccountRoutes.ts"
+import * as ApiKeyRoutes from "../../http/accounts/ApiKeyRoutes.ts"
 import { adding } from "../../node/Parts.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
 import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
@@ -150,10 +151,13 @@ type Known =
   | WebhookStore
   | WebhookListeners.WebhookListeners
 
-/** What else such a node answers, by what it has when it has begun: requests of users who sign in. */
+/** What else such a node answers, by what it has when it has begun: requests of users who sign in, and their API keys. */
 export const routes = <Has>(context: Context.Context<Has>) =>
   Effect.provide(
-    AccountRoutes.make({ signUp: false }),
+    Effect.zipWith(AccountRoutes.make({ signUp: false }), ApiKeyRoutes.make, (accounts, apiKeys) => ({
+      ...accounts,
+      apiKeys
+    })),
     context as unknown as Context.Context<Known | Accounts.Accounts | Quotas.Quotas | Sessions.Sessions>
   )
 

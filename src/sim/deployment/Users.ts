@@ -38,12 +38,18 @@ export interface UserKey {
   readonly secret: string
   readonly user: string
   readonly added_us: number
+  /** From when on it may be revoked: somebody has asked for that. */
+  revoking_us: number
   revoked_us: number
 }
+
+const never_us = Number.POSITIVE_INFINITY
 
 /** Users, each with a password, an API key, which is revoked after a while and has a successor, and a webhook for links that were created or deleted; and {@link suspended}. */
 export class Users {
   readonly keys: Array<UserKey> = []
+  /** Those that users have made themselves, in their sessions. */
+  readonly ownKeys: Array<UserKey> = []
   readonly names: ReadonlyArray<string>
   /** Called with the secret of each API key that is revoked, or whose user is disabled, {@link announced_us} later. */
   whenRevoked: (secret: string) => void = () => {}
@@ -135,7 +141,25 @@ export class Users {
       expiresAt: null
     }
     this.#done(this.#database.users.stores.accounts.addKey(key, 100))
-    this.keys.push({ id, secret, user, added_us: this.#world.now_us, revoked_us: Number.POSITIVE_INFINITY })
+    this.keys.push({
+      id,
+      secret,
+      user,
+      added_us: this.#world.now_us,
+      revoking_us: never_us,
+      revoked_us: never_us
+    })
+  }
+
+  /** Notes a key that a user has made, as an answer told it just now. */
+  addOwn(user: string, { id, secret }: Pick<UserKey, "id" | "secret">) {
+    const added_us = this.#world.now_us
+    this.ownKeys.push({ id, secret, user, added_us, revoking_us: never_us, revoked_us: never_us })
+  }
+
+  /** The keys that a user has made and that nobody has asked to revoke. */
+  ownOf(name: string): ReadonlyArray<UserKey> {
+    return this.ownKeys.filter(({ revoking_us, user }) => user === name && revoking_us === never_us)
   }
 
   /** A password that nobody has had. The virtual hash of one is itself. */
@@ -188,7 +212,7 @@ export class Users {
     this.#world.after(wait_us, null, () => this.whenRevoked(last.secret))
     this.#world.after(wait_us + announced_us, null, () => {
       this.#done(this.#database.users.stores.accounts.removeKey(last.id, null))
-      last.revoked_us = this.#world.now_us
+      last.revoking_us = last.revoked_us = this.#world.now_us
       this.#world.tell("users", "revoked", last.id)
       this.#addKey(user)
       this.#revokeLater(user, until_us)

@@ -71,7 +71,11 @@ export const make = Effect.sync(() => {
         return session === undefined ? null : { session, user: users.get(session.userId)! }
       }),
     sessionsOf: (userId) =>
-      Effect.sync(() => sessionsOf(userId).toSorted((one, other) => other.createdAt - one.createdAt)),
+      Effect.sync(() =>
+        sessionsOf(userId).toSorted(
+          (one, other) => other.createdAt - one.createdAt || (one.tokenHash < other.tokenHash ? -1 : 1)
+        )
+      ),
     touchSession: (tokenHash, at) =>
       Effect.sync(() => {
         const session = sessions.get(tokenHash)

@@ -132,7 +132,7 @@ export class AccountStore extends Context.Tag("linkmint/AccountStore")<
     readonly sessionByToken: (
       tokenHash: string
     ) => Effect.Effect<{ readonly session: Session; readonly user: User } | null, StorageError>
-    /** A user's sessions, also expired ones, the newest first. */
+    /** A user's sessions, also expired ones, the newest first, those of one moment by their hashes. */
     readonly sessionsOf: (userId: string) => Effect.Effect<ReadonlyArray<Session>, StorageError>
     /** Records when a session was used, unless a later use is recorded. */
     readonly touchSession: (tokenHash: string, at: number) => Effect.Effect<void, StorageError>

@@ -105,7 +105,9 @@ export const make = Effect.gen(function* () {
     }),
 
     sessionsOf: (userId) =>
-      camelRows(sql<Session>`SELECT * FROM sessions WHERE user_id = ${userId} ORDER BY created_at DESC`),
+      camelRows(
+        sql<Session>`SELECT * FROM sessions WHERE user_id = ${userId} ORDER BY created_at DESC, token_hash`
+      ),
 
     touchSession: (tokenHash, at) =>
       Effect.asVoid(

@@ -228,7 +228,16 @@ const putOff = (at_s: number, for_ms: number, lease = "lease") =>
     for_ms,
     pause_ms: 1_000
   }) as const
-const key = { id: "key_0", secret: "secret", user: "usr_0", added_us: 0, revoked_us: Infinity }
+const key = {
+  id: "key_0",
+  secret: "secret",
+  user: "usr_0",
+  added_us: 0,
+  revoking_us: Infinity,
+  revoked_us: Infinity
+}
+const keyList = (at_s: number, listed: ReadonlyArray<string>, user = "usr_0") =>
+  exchange(at_s, { kind: "keys", key: undefined, status: 200, location: undefined, user, listed })
 /** A disabled user, and one who is enabled again; another password; and a session with its end. */
 const disabled = (at_s: number) =>
   ({ tag: "user disabled", at_us: at_s * s_us, by: "an administrator", user: "usr_0" }) as const
@@ -920,7 +929,24 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "an API key that is accepted 1.1 s after its end",
     Revocation,
-    { userKeys: [{ ...key, revoked_us: 2 * s_us }], exchanges: [created(3.1, { apiKey: key.secret })] }
+    {
+      userKeys: [{ ...key, revoking_us: 2 * s_us, revoked_us: 2 * s_us }],
+      exchanges: [created(3.1, { apiKey: key.secret })]
+    }
+  ],
+  ["a list without a valid API key", Revocation, { userKeys: [key], exchanges: [keyList(3, [])] }],
+  [
+    "a list with an API key that was revoked",
+    Revocation,
+    {
+      userKeys: [{ ...key, revoking_us: 2 * s_us, revoked_us: 2 * s_us }],
+      exchanges: [keyList(3, ["key_0"])]
+    }
+  ],
+  [
+    "a list with another user's API key",
+    Revocation,
+    { userKeys: [key], exchanges: [keyList(3, ["key_0"], "usr_1")] }
   ],
   [
     "a valid API key that is refused",
@@ -1462,7 +1488,7 @@ describe("the checkers", () => {
       created(2.1, { apiKey: key.secret, status: 401 }),
       created(9, { apiKey: key.secret, status: 503 })
     ]
-    const userKeys = [{ ...key, revoked_us: 2 * s_us }]
+    const userKeys = [{ ...key, revoking_us: 2 * s_us, revoked_us: 2 * s_us }]
     expect(Revocation.check(evidence({ userKeys, exchanges }))).toEqual([])
   })
 
@@ -1514,6 +1540,17 @@ describe("the checkers", () => {
     expect(of(4)).toEqual([])
     expect(of(1)).toHaveLength(1)
     expect(of(60)).toHaveLength(1)
+  })
+
+  it("find nothing in an API key that somebody has asked to revoke, however it is answered and listed", () => {
+    const exchanges = [
+      created(4, { apiKey: key.secret }),
+      created(4, { apiKey: key.secret, status: 401 }),
+      keyList(4, []),
+      keyList(5, ["key_0", "key_1"])
+    ]
+    const userKeys = [{ ...key, revoking_us: 2 * s_us }]
+    expect(Revocation.check(evidence({ userKeys, exchanges }))).toEqual([])
   })
 
   it("find nothing in a session that is accepted until its end and refused afterwards, and in sign-ins of who may", () => {

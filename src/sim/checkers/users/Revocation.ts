@@ -1,17 +1,51 @@
+import type { UserKey } from "../../deployment/Users.ts"
+import type { Exchange } from "../../History.ts"
 import type { Checker } from "../../Evidence.ts"
 import { suspensionsOf } from "../facts/suspensions.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
+/** What is wrong with a list of a user's keys. */
+const wronglyListed = (
+  userKeys: ReadonlyArray<UserKey>,
+  { answered_us, sent_us, user }: Exchange & { readonly answered_us: number },
+  listed: ReadonlySet<string>
+): ReadonlyArray<string> =>
+  userKeys.flatMap((key) => {
+    const isListed = listed.has(key.id)
+    if (key.user !== user) return isListed ? [`have ${key.id}, which is another user's`] : []
+    if (isListed && key.revoked_us < sent_us) return [`have ${key.id}, which was revoked`]
+    const isThere = key.added_us < sent_us && key.revoking_us > answered_us
+    return isThere && !isListed ? [`are without ${key.id}`] : []
+  })
+
 /**
  * One second after its revocation, or after its user was disabled, no node accepts an API key, the time of a request included. No caller with a valid key is refused as unknown: one of a user who is
- * enabled again is valid a second later.
+ * enabled again is valid a second later. A list of a user's keys has those that are valid.
  */
 export const Revocation: Checker = {
   name: "revocation",
   check: ({ end_us, exchanges, journal, userKeys }) => {
     const keys = new Map(userKeys.map((key) => [key.secret, key]))
     const suspensions = suspensionsOf(journal)
-    return exchanges.flatMap(({ answered_us = end_us, answeredBy, apiKey, number, sent_us, status }) => {
+    return exchanges.flatMap((exchange) => {
+      const {
+        answered_us = end_us,
+        answeredBy,
+        apiKey,
+        kind,
+        listed,
+        number,
+        sent_us,
+        status,
+        user
+      } = exchange
+      if (kind === "keys" && listed !== undefined)
+        return wronglyListed(userKeys, { ...exchange, answered_us }, new Set(listed)).map((text) => ({
+          checker: Revocation.name,
+          at_us: answered_us,
+          text: `the keys of ${user} ${text}, by ${answeredBy}`,
+          keys: [`#${number}`]
+        }))
       const key = apiKey === undefined ? undefined : keys.get(apiKey)
       if (key === undefined || status === 0 || status >= 500) return []
       const violation = (text: string) => [
@@ -32,7 +66,7 @@ export const Revocation: Checker = {
         return violation(`${key.id} was accepted, whose user was disabled more than a second before`)
       const wasSuspended = suspended.some((one) => one.from_us <= answered_us && one.until_us >= known_us)
       // What a node knows may be as old as a second: a key is known at once only where nobody asked for it before.
-      return status === 401 && answered_us < key.revoked_us && !wasSuspended
+      return status === 401 && answered_us < key.revoking_us && !wasSuspended
         ? violation(`${key.id} was refused, and is valid`)
         : []
     })

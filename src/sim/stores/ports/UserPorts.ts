@@ -43,6 +43,31 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
           if (isBegun) journal.add({ tag: "session begun", by, session: tokenHash, user })
         })
       ),
+    sessionsOf: (user) => ask("AccountStore.sessionsOf", query, accounts.sessionsOf(user)),
+    endSessionsOf: (user, kept) =>
+      ask(
+        "AccountStore.endSessionsOf",
+        statement(() => [`users ${user}`]),
+        Effect.flatMap(accounts.sessionsOf(user), (all) =>
+          Effect.tap(accounts.endSessionsOf(user, kept), () => {
+            for (const { tokenHash: session } of all)
+              if (session !== kept) journal.add({ tag: "session ended", by, session })
+          })
+        )
+      ),
+    addKey: (key, max) =>
+      ask(
+        "AccountStore.addKey",
+        transaction(() => [`users ${key.userId}`], undefined, undefined),
+        accounts.addKey(key, max)
+      ),
+    keysOf: (user) => ask("AccountStore.keysOf", query, accounts.keysOf(user)),
+    removeKey: (id, user) =>
+      ask(
+        "AccountStore.removeKey",
+        statement(() => [`keys ${id}`]),
+        accounts.removeKey(id, user)
+      ),
     endSession: (session) =>
       ask(
         "AccountStore.endSession",
