@@ -39,18 +39,19 @@ const visitsOf = (
 }
 
 /**
- * Who asks for a link is shown it as it is, or as it was within the last second; one that is not deleted is found. It has no more visits than there were, and no fewer than the store had taken;
+ * Who asks for a link is shown it as it is, or as it was within the last second; one that is not deleted is found, by its own user alone where a user asks. It has no more visits than there were, and no fewer than the store had taken;
  * and no more visits are left of its limit than were not used.
  */
 export const Shown: Checker = {
   name: "shown links",
   check: (evidence) => {
-    const { exchanges, journal, lives, options } = evidence
+    const { exchanges, journal, lives, options, userKeys } = evidence
     const created = createdLinks(exchanges, lives)
     const { isExcused, versionsFor } = knownOf(evidence)
     const isUnread = domainsUnread(evidence)
     const hasForgotten = journal.some(({ tag }) => tag === "database forgot")
     const violations: Array<Violation> = []
+    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
     const redirected = exchanges.filter(({ kind, status }) => kind === "redirect" && status === 302)
 
     /** What it may be shown as. */
@@ -75,9 +76,13 @@ export const Shown: Checker = {
         })
       const all = lives.get(key)
       if (all === undefined) continue
+      const user = asked.apiKey === undefined ? undefined : userOf.get(asked.apiKey)
+      const isOwn = ({ link }: Life) => user === undefined || link.owner === user
+      if (status === 200 && !all.some(isOwn)) found(`is shown to ${user}, whose it is not`)
       if (status === 404) {
         const isThere = all.some(
           (life) =>
+            isOwn(life) &&
             life.ended_us > answered_us &&
             sent_us > (created.get(life)?.create.answered_us ?? Number.POSITIVE_INFINITY)
         )

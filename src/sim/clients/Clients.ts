@@ -26,6 +26,9 @@ const replacedShare = 0.3
 /** How likely clients forget a link that they asked for, when there was none or no more. */
 const forgottenShare = 0.15
 
+/** How likely a user asks for a link, who is shown their own ones alone. */
+const byUserShare = 0.3
+
 /** How likely a visitor who is asked for a link's password knows it. */
 const rightShare = 0.8
 
@@ -79,6 +82,7 @@ interface LinkWish extends Wish {
 }
 
 const requestOf = ({
+  apiKey,
   choices,
   from,
   isRight,
@@ -118,7 +122,7 @@ const requestOf = ({
         link: { key: text }
       }
     case "show":
-      return { method: "GET", path, headers: { "x-api-key": adminKey } }
+      return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }
     case "change":
       return {
         method: "PATCH",
@@ -172,8 +176,16 @@ export class Clients {
     this.#requests = new Requests(options)
     this.#edits = new BulkEdits(options.world, this.#requests)
     this.#guessers = new Guessers(options.world)
-    this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
-      this.#know(exchange)
+    this.#creates = new Creates(
+      options.world,
+      this.#requests,
+      options,
+      options.users,
+      (exchange) => this.#know(exchange),
+      (alias) => {
+        if (this.#followers.happens(options.workload.followed))
+          this.#askAround("followers of an alias", alias, () => this.#followers.below(writtenWithin_us))
+      }
     )
     const { users, workload, world } = options
     this.#browsers =
@@ -248,6 +260,8 @@ export class Clients {
     if (key === undefined) return
     const isNew = status === 201 && !isReplay
     if (!isNew && this.#known.includes(key)) return
+    if (isNew && isPlain(key) && this.#followers.happens(this.#options.workload.followed))
+      this.#askAround("followers of a link", key, () => this.#followers.below(ms_us))
     if (this.#known.length < this.#options.workload.remembered) this.#known.push(key)
     else if (this.#chance.happens(replacedShare)) this.#known[this.#chance.below(this.#known.length)] = key
   }
@@ -286,7 +300,10 @@ export class Clients {
   }
 
   #show(client: string, key: string, done: () => void = () => {}) {
-    const wish: LinkWish = { client, kind: "show", key, direct: this.#shown.happens(0.5) }
+    const { users } = this.#options
+    const isUsers = users.names.length > 0 && this.#shown.happens(byUserShare)
+    const apiKey = isUsers ? users.apiKey(this.#shown) : undefined
+    const wish: LinkWish = { client, kind: "show", key, apiKey, direct: this.#shown.happens(0.5) }
     this.#requests.send([wish], requestOf(wish), ([exchange], answer) => {
       if (answer?.response.status === 200) exchange!.body = answer.response.body
       done()
@@ -361,18 +378,20 @@ export class Clients {
   /** Asks some nodes for a link while it is written, and again when that must hold everywhere. */
   #follow(client: string, key: string) {
     const chance = this.#followers
-    const { drafts } = this.#creates
-    const ask = (after_us: number) => {
-      const wish: LinkWish = { client, kind: "redirect", key, direct: true, ...drafts.visit() }
+    this.#askAround(client, key, () => chance.below(writtenWithin_us))
+    this.#askAround(client, key, () => holds_us + chance.below(holds_us))
+  }
+
+  /** Asks some nodes for a link, each after some time. */
+  #askAround(client: string, key: string, after_us: () => number) {
+    for (let times = 0; times < followers; times++) {
+      const visit = this.#creates.drafts.visit()
+      const wish: LinkWish = { client, kind: "redirect", key, direct: true, ...visit }
       const isShown = this.#shown.happens(this.#options.workload.shown)
-      this.#options.world.after(after_us, null, () => {
+      this.#options.world.after(after_us(), null, () => {
         if (isShown) this.#show(client, key)
         else this.#requests.send([wish], requestOf(wish), () => {})
       })
-    }
-    for (let times = 0; times < followers; times++) {
-      ask(chance.below(writtenWithin_us))
-      ask(holds_us + chance.below(holds_us))
     }
   }
 }

@@ -83,14 +83,16 @@ export class Creates {
   readonly #answersKept_us: number | undefined
   readonly #chance: Chance
   readonly #made: (exchange: Exchange) => void
+  readonly #wanted: (alias: string) => void
 
-  /** `made` is told of each create that gave a link. */
+  /** `made` is told of each create that gave a link, and `wanted` of each alias that is about to be asked for. */
   constructor(
     world: World,
     requests: Requests,
     { answersKept_s, workload }: Pick<SimOptions, "answersKept_s" | "workload">,
     users: Users,
-    made: (exchange: Exchange) => void
+    made: (exchange: Exchange) => void,
+    wanted: (alias: string) => void
   ) {
     this.drafts = new Drafts(world, workload, users)
     this.#world = world
@@ -99,6 +101,7 @@ export class Creates {
     this.#answersKept_us = answersKept_s === null ? undefined : answersKept_s * s_us
     this.#chance = world.chance("creates")
     this.#made = made
+    this.#wanted = wanted
   }
 
   /** Has a client create something. `done` is told the key of a link that it was given. */
@@ -106,6 +109,7 @@ export class Creates {
     const errand = this.#chance.happens(this.#workload.bulk) ? this.#bulk() : single(this.drafts.next())
     const [first] = errand.drafts
     const isKeyed = first!.idempotencyKey !== undefined
+    for (const { alias } of errand.drafts) if (alias !== undefined) this.#wanted(alias)
     if (isKeyed && !errand.isBulk) this.#onceMore(client, first!)
     this.#insist(client, errand, isKeyed ? repeatsMax : 0, repeatAfter_us, done)
   }

@@ -20,6 +20,8 @@ export const announced_us = 300 * ms_us
 
 /** A user of those who sign in who is disabled now and then: how long they are enabled, and disabled, on average. They have no webhook, since that would end. */
 export const suspended = "usr_suspended"
+/** A user who is an administrator, with API keys that are for links alone. */
+const administrator = "usr_0"
 const enabledFor_us = 10 * s_us
 const disabledFor_us = 4 * s_us
 
@@ -78,7 +80,13 @@ export class Users {
   start(until_us: number) {
     const { accounts, webhooks } = this.#database.users.stores
     for (const id of this.names) {
-      const user = newUser({ id, email: emailOf(id), passwordHash: this.#newPassword() }, this.#world.now_ms)
+      const draft = {
+        id,
+        email: emailOf(id),
+        passwordHash: this.#newPassword(),
+        isAdmin: id === administrator
+      }
+      const user = newUser(draft, this.#world.now_ms)
       if (this.#options.workload.signedIn > 0) this.#changePasswordLater(id, until_us)
       if (id === suspended) {
         this.#done(accounts.addUser(user))

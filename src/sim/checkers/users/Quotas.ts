@@ -1,6 +1,7 @@
 import { adminId } from "../../../accounts/Access.ts"
 import { length_ms } from "../../../storage/accounts/QuotaStore.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 import { triesMax } from "../ExactVisits.ts"
@@ -80,7 +81,7 @@ const triesOf = (exchanges: Evidence["exchanges"]): number =>
 /** Creates by users. */
 const creates = ({ exchanges }: Evidence): Use => {
   const asked = exchanges.filter(
-    ({ apiKey, kind, session }) => apiKey !== undefined || (kind === "create" && session !== undefined)
+    ({ apiKey, kind, session }) => kind === "create" && (apiKey !== undefined || session !== undefined)
   )
   return { least: asked.filter(({ status }) => status === 201).length, most: triesOf(asked) }
 }
@@ -100,10 +101,22 @@ const redirects = ({ end_us, exchanges, lives }: Evidence): Use => {
   return { least: led.length, most: triesOf(asked) }
 }
 
+/** Sign-ins that succeeded, each of which gives back what it has taken. An answer other than the last may have got lost on its way. */
+const signIns = ({ exchanges }: Evidence): Use => {
+  const asked = exchanges.filter(({ kind }) => kind === "sign in")
+  const isDone = ({ status }: Exchange) => status >= 200 && status < 300
+  const isRefused = ({ status }: Exchange) => status >= 400 && status < 500
+  const refused = asked.filter(isRefused)
+  return {
+    least: asked.filter(isDone).length,
+    most: triesOf(asked) - refused.length
+  }
+}
+
 /**
  * Quotas hold for all nodes together and are used up: the store grants a limit and what refills, or a day's limit; a node allows what it was granted, and more only
  * where the store did not answer; it refuses only when the store had less than it asked for, or when it has used up alone a limit on guessing; what it was granted is used, but for a lease or two; and of each
- * create, and each redirect, one is taken.
+ * create, and each redirect, one is taken. Who signs in is given back what that has taken, and nobody else.
  */
 export const Quotas: Checker = {
   name: "quotas",
@@ -230,6 +243,12 @@ export const Quotas: Checker = {
           `${takes} were taken of quotas for ${least} ${use}s, which were asked for ${most} times`
         )
     }
+    const { least, most } = signIns(evidence)
+    const given = journal.filter(
+      (entry) => entry.tag === "gave back" && entry.reservation === undefined
+    ).length
+    if (given < least || given > most)
+      found(end_us, `${given} sign-ins were given back, of ${least} to ${most} that succeeded`)
     if (options.createsPerMinute !== null) judge("create", creates(evidence))
     if (options.redirectsPerDay !== null) judge("redirect", redirects(evidence))
     return violations
