@@ -33,9 +33,10 @@ export interface Wish {
   readonly path?: string | undefined
   /** The address of the client, where its look-ups that lead nowhere are counted. */
   readonly from?: string | undefined
-  /** For a list: which links it is asked for, by whether they are archived. */
+  /** For a list: which links it is asked for, by whether they are archived, and by a tag. */
   readonly archived?: "false" | "true" | "any" | undefined
-  /** For a page of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
+  readonly tag?: string | undefined
+  /** For a page of a list or of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
   readonly since_us?: number | undefined
   /** For a create: whether it accepts a live link of the same URL; and its `Idempotency-Key`, which its repeats share. */
   readonly reuse?: boolean | undefined
@@ -70,7 +71,7 @@ export interface Exchange extends Wish {
   /** For a create: the answer's body, and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
-  /** For a list: the links that it has; none where it is no whole one. For one of API keys their ids. */
+  /** For the last page of a list that was followed to its end: the links of all pages; none where it is no whole one. For one of API keys their ids. */
   listed: ReadonlyArray<string> | undefined
   /** For the last page of a bulk edit that was followed to its end: the results of all pages. */
   edited: ReadonlyArray<Edited> | undefined
@@ -105,6 +106,7 @@ export class History {
       path: asked.path,
       from: asked.from,
       archived: asked.archived,
+      tag: asked.tag,
       since_us: asked.since_us,
       reuse: asked.reuse,
       idempotencyKey: asked.idempotencyKey,

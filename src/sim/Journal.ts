@@ -246,6 +246,8 @@ export type ProcessEntry =
   | { readonly tag: "draining"; readonly by: string }
   /** A process that drains accepts no connections any more. */
   | { readonly tag: "refusing"; readonly by: string }
+  /** It answered the load balancer that it is not ready. */
+  | { readonly tag: "unready"; readonly by: string }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
   /** A call of a store or a message to an actor (`send` and its tag) of which it did not learn what came of it; `interrupted_us`: how long it had waited when it gave it up by itself. */
   | {

@@ -2,15 +2,17 @@ import type { Checker, Violation } from "../Evidence.ts"
 import { type Life, type Version, versionsIn } from "./facts/lives.ts"
 
 /**
- * A list has each link once that was there when it was asked for and stays until it is answered, and no other one; archived links are in those alone that ask for them. Lists that are
+ * A list has each link once that was there when it was asked for and stays until it is answered, and no other one; archived links are in those alone that ask for them, and those of a tag have no others. Lists that are
  * not whole, since a database did not answer, are not judged.
  */
 export const Lists: Checker = {
   name: "lists",
   check: ({ exchanges, lives }) => {
     const all = Array.from(lives.values()).flat()
-    return exchanges.flatMap(({ answered_us, answeredBy, archived, kind, listed, number, sent_us }) => {
-      if (kind !== "list" || listed === undefined || answered_us === undefined) return []
+    return exchanges.flatMap((exchange) => {
+      const { answered_us, answeredBy, archived, kind, listed, number, since_us: sent_us, tag } = exchange
+      if (sent_us === undefined || kind !== "list" || listed === undefined || answered_us === undefined)
+        return []
       const violation = (key: string, text: string): Violation => ({
         checker: Lists.name,
         at_us: answered_us,
@@ -18,7 +20,8 @@ export const Lists: Checker = {
         keys: [key, `#${number}`]
       })
       const isWanted = ({ link }: Version) =>
-        archived === "any" || (link.extras?.archived === true) === (archived === "true")
+        (archived === "any" || (link.extras?.archived === true) === (archived === "true")) &&
+        (tag === undefined || link.tags.includes(tag))
       /** What a link was like meanwhile. */
       const versionsOf = (life: Life) => versionsIn(life, sent_us, answered_us)
       const has = new Set(listed)

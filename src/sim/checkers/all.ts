@@ -19,6 +19,7 @@ import { Passwords } from "./Passwords.ts"
 import { PoolLevel } from "./keys/PoolLevel.ts"
 import { Quarantine } from "./keys/Quarantine.ts"
 import { Quotas } from "./users/Quotas.ts"
+import { Readiness } from "./Readiness.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./keys/Recovery.ts"
 import { RepeatedDeletes } from "./RepeatedDeletes.ts"
@@ -62,6 +63,7 @@ export const checkers: ReadonlyArray<Checker> = [
   PoolLevel,
   Ledger,
   Liveness,
+  Readiness,
   Sessions,
   Shutdown,
   RepeatedDeletes,

@@ -1,3 +1,4 @@
+import type { Journal } from "../Journal.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { Network } from "../world/Network.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -51,11 +52,18 @@ export class Balancer {
   readonly #network: Network
   readonly #chance: Chance
   readonly #nodes: () => ReadonlyArray<VirtualNode>
+  readonly #journal: Pick<Journal, "add">
   readonly #ready = new Set<string>()
   #turn = 0
 
-  constructor(world: World, network: Network, nodes: () => ReadonlyArray<VirtualNode>) {
+  constructor(
+    world: World,
+    network: Network,
+    journal: Pick<Journal, "add">,
+    nodes: () => ReadonlyArray<VirtualNode>
+  ) {
     this.#world = world
+    this.#journal = journal
     this.#network = network
     this.#chance = world.chance("balancer")
     this.#nodes = nodes
@@ -147,6 +155,7 @@ export class Balancer {
     const request = { method: "GET", path: "/health/ready", headers: {} } as const
     this.ask(node, request, checkMax_us, (result) => {
       const isReady = result.tag === "answered" && result.response.status === 200
+      if (result.tag === "answered" && !isReady) this.#journal.add({ tag: "unready", by: node.process.id })
       if (isReady) this.#ready.add(node.process.id)
       else this.#ready.delete(node.process.id)
     })

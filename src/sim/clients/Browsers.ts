@@ -16,6 +16,10 @@ const browsersMax = 2
 const signInShare = 0.04
 const signOutShare = 0.08
 
+/** How likely a user signs in on many further devices one after another: on more than may be signed in at once. */
+const devicesShare = 0.01
+const devices = 24
+
 /** How likely a request in a session is a create, is sent to one node, and has the session before rather than the present one. */
 const createdShare = 0.4
 const directShare = 0.3
@@ -124,6 +128,7 @@ export class Browsers {
     const what = this.#chance.fraction()
     if (browser.token(false) === undefined || what < signInShare) return this.#signIn(browser, done)
     if (what < signInShare + signOutShare) return this.#signOut(browser, done)
+    if (this.#chance.happens(devicesShare)) return this.#signInElsewhere(browser.user, devices, done)
     const direct = this.#chance.happens(directShare)
     const token = browser.token(this.#chance.happens(formerShare))
     const own = browser.sent(token)
@@ -195,6 +200,12 @@ export class Browsers {
       password: isRight ? this.#users.passwordOf(user) : "no password of anybody"
     }
     this.#send(browser, { kind: "sign in", user, isRight }, "POST", body, done)
+  }
+
+  /** Signs in on so many devices that are not used any more. */
+  #signInElsewhere(user: string, times: number, done: () => void) {
+    if (times === 0) return done()
+    this.#signIn(new Browser(user), () => this.#signInElsewhere(user, times - 1, done))
   }
 
   #signOut(browser: Browser, done: () => void) {

@@ -1,9 +1,8 @@
-import type { Answer } from "./Balancer.ts"
 import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
 import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
-import { aliases, linkPassword } from "./Drafts.ts"
+import { aliases, commonTag, linkPassword } from "./Drafts.ts"
 import { Guessers } from "./Guessers.ts"
 import type { Exchange, Wish } from "../History.ts"
 import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
@@ -54,22 +53,16 @@ const readWithin_us = s_us
 const readBy_us = 2 * s_us
 const probedFor_us = 1.5 * s_us
 
-/** Links of a list at most: all that a run makes. */
-const listedMax = 500
+/** Links of a page of a list at most: all that most runs make, or few; pages that are asked for at most; and how likely a list is of the links with the tag that many have. */
+const listLimits = [500, 40, 15] as const
+const listPagesMax = 80
+const byTagShare = 0.3
 
-/** What is read of the answer to a list. */
+/** What is read of the answer to a page of a list. */
 interface ListAnswer {
   readonly data: ReadonlyArray<{ readonly key: string; readonly domain?: string }>
   readonly nextCursor: string | null
   readonly partial?: true
-}
-
-/** The links of a list, if it is a whole one. */
-const listedIn = ({ body }: Answer["response"]): ReadonlyArray<string> | undefined => {
-  const { data, nextCursor, partial } = JSON.parse(body) as ListAnswer
-  return nextCursor === null && partial === undefined
-    ? data.map(({ domain, key }) => textOf(key, domain))
-    : undefined
 }
 
 /** Whether the link that is stored by a text is one of the default domain, with a key of one segment: where keys have several, what it is also depends on what a node has read. */
@@ -338,17 +331,33 @@ export class Clients {
       })
   }
 
+  /** Lists links page by page. Only the last page has what all of them had. */
   #list(client: string, done: () => void) {
+    const since_us = this.#options.world.now_us
     const archived = this.#lists.pick(["false", "true", "any"] as const)
-    const path = `/api/v1/links?limit=${listedMax}&archived=${archived}`
-    this.#requests.send(
-      [{ client, kind: "list", archived }],
-      { method: "GET", path, headers: { "x-api-key": adminKey } },
-      ([exchange], answer) => {
-        if (answer?.response.status === 200) exchange!.listed = listedIn(answer.response)
-        done()
-      }
-    )
+    const tag = this.#lists.happens(byTagShare) ? commonTag : undefined
+    const limit = this.#lists.pick(listLimits)
+    const asked = `/api/v1/links?limit=${limit}&archived=${archived}${tag === undefined ? "" : `&tag=${tag}`}`
+    const listed: Array<string> = []
+    const ask = (pages: number, cursor?: string) =>
+      this.#requests.send(
+        [{ client, kind: "list", archived, tag, since_us }],
+        {
+          method: "GET",
+          path: cursor === undefined ? asked : `${asked}&cursor=${cursor}`,
+          headers: { "x-api-key": adminKey }
+        },
+        ([exchange], answer) => {
+          if (answer?.response.status !== 200) return done()
+          const { data, nextCursor, partial } = JSON.parse(answer.response.body) as ListAnswer
+          for (const { domain, key } of data) listed.push(textOf(key, domain))
+          if (partial !== undefined) return done()
+          if (nextCursor !== null && pages < listPagesMax) return ask(pages + 1, nextCursor)
+          if (nextCursor === null) exchange!.listed = listed
+          done()
+        }
+      )
+    ask(1)
   }
 
   /** Uses an API key at some nodes while it is revoked, and again when none may accept it. */

@@ -21,6 +21,9 @@ const elsewhereShare = 0.1
 /** The password of all links that have one. */
 export const linkPassword = "open sesame"
 
+/** A tag of all links that are given tags, beside one of their own. */
+export const commonTag = "tag"
+
 /** Visits that a link of few visits has at most. */
 const visitsMax = 8
 
@@ -114,7 +117,7 @@ export class Drafts {
   readonly #kinds: ReadonlyArray<() => Choices> = [
     () => ({ forwardPath: true }),
     () => ({ archived: true }),
-    () => ({ note: `note ${this.#drawn++}`, tags: [`tag ${this.#drawn++}`, "tag"] }),
+    () => ({ note: `note ${this.#drawn++}`, tags: [`tag ${this.#drawn++}`, commonTag] }),
     () => ({ rules: this.#rules() }),
     () => ({ variants: this.#variants() }),
     () => ({ forwardPath: true, rules: this.#rules(), variants: this.#variants() })

@@ -230,7 +230,7 @@ export class Deployment {
             faults: () => this.#faults.databaseCalls
           })
     this.#places = names.map((name) => ({ name, node: undefined, starts: 0 }))
-    this.#balancer = new Balancer(this.world, this.#network, () => this.#nodes())
+    this.#balancer = new Balancer(this.world, this.#network, this.#journal, () => this.#nodes())
   }
 
   /** Runs it to its end, and returns the evidence for the checkers. */

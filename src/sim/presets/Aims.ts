@@ -99,6 +99,7 @@ const slowStores: Aim = (options, chance) => ({
     changed: 0.15,
     withMaxVisits: 0.2,
     withAccount: chance.pick([0.15, 0.3]),
+    withAlias: chance.pick([0.1, 0.6]),
     followed: 0.5,
     remembered: chance.pick([3, 40])
   }),
@@ -178,22 +179,29 @@ const failingReceivers: Aim = (options, chance) => ({
 })
 
 /** Pushes and leases fail, by the pool alone: an owner is hardly ever fenced, so that it goes on with what it knows. */
-const failingPools: Aim = (options, chance) => ({
-  ...withWorkload(options, { created: 0.8 }),
-  bufferCapacity: 4,
-  poolLow: 8,
-  poolHigh: chance.pick([12, 30]),
-  faults: {
-    ...noFaults,
-    redisCalls: chance.pick([
-      { refused: 0.1, lost: 0, ignored: 0 },
-      { refused: 0.02, lost: 0.05, ignored: 0.05 }
-    ]),
-    cutRedis: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 5_000 },
-    stop: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 3_000 },
-    preemption: options.faults.preemption
+const failingPools: Aim = (options, chance) => {
+  const isDown = chance.happens(0.5)
+  return {
+    ...withWorkload(options, { created: 0.8 }),
+    pools: chance.between(2, 4),
+    bufferCapacity: 4,
+    poolLow: 8,
+    poolHigh: chance.pick([12, 30]),
+    faults: {
+      ...noFaults,
+      redisRestart: { perMinute: isDown ? 4 : 0, least_ms: 2_000, most_ms: 9_000 },
+      redisCalls: isDown
+        ? noFaults.redisCalls
+        : chance.pick([
+            { refused: 0.1, lost: 0, ignored: 0 },
+            { refused: 0.02, lost: 0.05, ignored: 0.05 }
+          ]),
+      cutRedis: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 5_000 },
+      stop: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 3_000 },
+      preemption: options.faults.preemption
+    }
   }
-})
+}
 
 /** Owners go on for seconds when others have taken over from them, and are fenced. */
 const lateOwners: Aim = (options, chance) => ({

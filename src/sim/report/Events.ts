@@ -82,6 +82,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "killed":
     case "draining":
       return entry.tag
+    case "unready":
+      return "is not ready"
     case "refusing":
       return "refuses connections"
     case "ended":

@@ -112,6 +112,7 @@ const listing = (at_s: number, listed: ReadonlyArray<string>, some: Partial<Exch
     status: 200,
     location: undefined,
     archived: "false",
+    since_us: at_s * s_us,
     listed,
     ...some
   })
@@ -475,6 +476,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "a list that has an archived link unasked",
     Lists,
     { exchanges: [listing(3, ["abc"])], journal: [bound, editedTo(2, { extras: { archived: true } })] }
+  ],
+  [
+    "a list of a tag that has a link without it",
+    Lists,
+    { exchanges: [listing(3, ["abc"], { tag: "tag" })], journal: [bound] }
   ],
   [
     "a list of archived links without one of them",
@@ -1599,17 +1605,21 @@ describe("the checkers", () => {
       tried(4, true),
       tried(4, true)
     ]
-    expect(Quotas.check(evidence({ journal: [...journal, tried(5, false)] }))).toEqual([])
-    expect(Quotas.check(evidence({ journal: [...journal, tried(70, false)] }))).not.toEqual([])
+    const exchanges = [signingIn(2, 204, true)]
+    expect(Quotas.check(evidence({ exchanges, journal: [...journal, tried(5, false)] }))).toEqual([])
+    expect(Quotas.check(evidence({ exchanges, journal: [...journal, tried(70, false)] }))).not.toEqual([])
+    expect(Quotas.check(evidence({ exchanges: [signingIn(2, 401, false)], journal }))).not.toEqual([])
+    expect(Quotas.check(evidence({ exchanges: [...exchanges, ...exchanges], journal }))).not.toEqual([])
     // What came back waits for the next ones.
     const times = [1, 2, 3, 4]
     const atOnce = [
       ...times.flatMap((at_s) => [granted(at_s, 1), took(at_s, true)]),
       ...times.map(() => back(5))
     ]
-    expect(Quotas.check(evidence({ journal: atOnce }))).toEqual([])
+    const all = times.map(() => signingIn(5, 204, true))
+    expect(Quotas.check(evidence({ exchanges: all, journal: atOnce }))).toEqual([])
     const more = times.map(() => granted(6, 1))
-    expect(Quotas.check(evidence({ journal: [...atOnce, ...more] }))).not.toEqual([])
+    expect(Quotas.check(evidence({ exchanges: all, journal: [...atOnce, ...more] }))).not.toEqual([])
   })
 
   it("find nothing in events that were delivered more than once, or wait since something failed", () => {
