@@ -17,7 +17,7 @@ const signInShare = 0.04
 const signOutShare = 0.08
 
 /** How likely a user signs in on many further devices one after another: on more than may be signed in at once. */
-const devicesShare = 0.01
+const devicesShare = 0.03
 const devices = 24
 
 /** How likely a request in a session is a create, is sent to one node, and has the session before rather than the present one. */

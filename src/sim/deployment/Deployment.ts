@@ -195,7 +195,7 @@ export class Deployment {
       })
     }
     this.#users = new Users(this.world, this.#database, this.#journal, options)
-    this.#changingDomain = new ChangingDomain(this.world, this.#database.domains)
+    this.#changingDomain = new ChangingDomain(this.world, this.#database.users.domains)
     this.#receiver = new VirtualServer(this.world, this.#network, {
       name: "receiver",
       faults: () => this.#faults.webhookCalls,
@@ -311,7 +311,7 @@ export class Deployment {
   #begin(healed_us: number, end_us: number) {
     const { domainsChanged, withDomain } = this.options.workload
     if (this.#areDomainsRead && withDomain > 0)
-      Effect.runSync(Effect.orDie(FurtherDomains.addTo(this.#database.domains)))
+      Effect.runSync(Effect.orDie(FurtherDomains.addTo(this.#database.users.domains)))
     if (domainsChanged > 0) this.#changingDomain.start(healed_us)
     this.#users.start(end_us - 8 * s_us)
     this.#places.forEach((place) => this.#start(place))

@@ -187,6 +187,7 @@ const failingPools: Aim = (options, chance) => {
     bufferCapacity: 4,
     poolLow: 8,
     poolHigh: chance.pick([12, 30]),
+    witnessed: !isDown && options.witnessed,
     faults: {
       ...noFaults,
       redisRestart: { perMinute: isDown ? 4 : 0, least_ms: 2_000, most_ms: 9_000 },
@@ -197,7 +198,7 @@ const failingPools: Aim = (options, chance) => {
             { refused: 0.02, lost: 0.05, ignored: 0.05 }
           ]),
       cutRedis: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 5_000 },
-      stop: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 3_000 },
+      stop: { perMinute: isDown ? 0 : chance.pick([0, 2]), least_ms: 500, most_ms: 3_000 },
       preemption: options.faults.preemption
     }
   }

@@ -22,7 +22,6 @@ import { SessionFigures } from "./database/SessionFigures.ts"
 import { type Plan, Transactions } from "./database/Transactions.ts"
 import { cloned, DatabaseCopy, emptyTables, identity, type Tables } from "./DatabaseCopy.ts"
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
-import * as DomainStoreMemory from "./DomainStoreMemory.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
 import { type Away, type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
 import { type Call, onTenure } from "./ports/Call.ts"
@@ -105,8 +104,6 @@ export class VirtualDatabase {
   /** The primary that has been left behind last, as long as it lives on. */
   #former: Former | undefined
   readonly users: UserTables
-  /** Further domains. No failover forgets anything of them. */
-  readonly domains = Effect.runSync(DomainStoreMemory.make)
   /** The outbox of each process, by its id. */
   readonly #outboxes = new Map<string, typeof LinkStore.Service>()
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
@@ -381,7 +378,7 @@ export class VirtualDatabase {
 
   /** The further domains, as a process reads them. */
   domainStore(process: VirtualProcess): typeof DomainStore.Service {
-    return DomainPort.make(this.#callOf(process), this.domains)
+    return DomainPort.make(this.#callOf(process), this.users.domains)
   }
 
   #callOf(process: VirtualProcess): Call {

@@ -1,31 +1,36 @@
 import { Clock, Effect } from "effect"
 import { leaseMax_ms } from "../../../storage/webhooks/WebhookStore.ts"
 import type { Mutation } from "../../mutants/Mutation.ts"
+import type { DomainStore } from "../../../storage/domains/DomainStore.ts"
 import * as AccountStoreMemory from "../AccountStoreMemory.ts"
+import * as DomainStoreMemory from "../DomainStoreMemory.ts"
 import * as QuotaStoreMemory from "../QuotaStoreMemory.ts"
 import * as ComparedUsers from "../sql/ComparedUsers.ts"
 import { Comparison, type Differs } from "../sql/Comparison.ts"
 import type { BySql, UserStores } from "../sql/SqlStores.ts"
 import * as WebhookStoreMemory from "../WebhookStoreMemory.ts"
 
-/** What the database knows of users, quotas and webhooks, in memory. No failover forgets anything of them. */
+/** What the database knows of users, quotas, webhooks and further domains, in memory. No failover forgets anything of them. */
 export class UserTables {
   /** As they are asked, at one moment: with those of production, if they are compared. */
   readonly stores: UserStores
+  readonly domains: typeof DomainStore.Service
   /** The queue of webhooks in memory. */
   readonly #queue: UserStores["webhooks"]
   readonly #comparison: Comparison | undefined
 
   /** `compared`: the stores of production, which they are compared with, and who is told of differences. `broken`: what replaces a part of it. */
   constructor(
-    compared: { readonly sql: Pick<BySql, "users">; readonly differs: Differs } | undefined,
+    compared: { readonly sql: Pick<BySql, "domains" | "users">; readonly differs: Differs } | undefined,
     broken: Mutation["users"]
   ) {
     const sound = Effect.runSync(AccountStoreMemory.make)
     const accounts = broken?.(sound) ?? sound
     this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
     const inMemory = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks: this.#queue }
+    const domains = Effect.runSync(DomainStoreMemory.make)
     this.#comparison = compared && new Comparison(compared.differs)
+    this.domains = this.#comparison?.port("DomainStore", domains, compared!.sql.domains) ?? domains
     this.stores =
       compared === undefined ? inMemory : ComparedUsers.make(inMemory, compared.sql.users, this.#comparison!)
   }

@@ -4,6 +4,8 @@ import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
 import type { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
 import * as QuotaStoreSql from "../../../storage/accounts/QuotaStoreSql.ts"
+import type { DomainStore } from "../../../storage/domains/DomainStore.ts"
+import * as DomainStoreSql from "../../../storage/domains/DomainStoreSql.ts"
 import { KeyStock, type StockKind } from "../../../storage/keys/KeyStock.ts"
 import * as KeyRangeStoreSql from "../../../storage/keys/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "../../../storage/keys/KeyStockSql.ts"
@@ -35,6 +37,7 @@ export interface UserStores {
 
 /** The stores of production over SQL. */
 export interface BySql extends Stores {
+  readonly domains: typeof DomainStore.Service
   readonly users: UsersBySql
 }
 
@@ -57,6 +60,7 @@ export const make = (
         lifetime: yield* Effect.provideService(LinkLifetimeSql.make, KeyStock, stock),
         ranges: yield* KeyRangeStoreSql.make,
         visits: yield* VisitStoreSql.make,
+        domains: yield* DomainStoreSql.make,
         users: {
           accounts: yield* AccountStoreSql.make,
           quotas: yield* QuotaStoreSql.make(Clock.currentTimeMillis),
