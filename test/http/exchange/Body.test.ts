@@ -87,7 +87,32 @@ describe("a body leaves the event loop to others", () => {
   )
 })
 
+/** A request whose events the test emits. */
+const incoming = () =>
+  Object.assign(new EventEmitter(), { headers: {}, socket: {} }) as unknown as IncomingMessage
+
 describe("a body that comes in pieces", () => {
+  for (const [event, how] of [
+    ["end", "ends"],
+    ["error", "fails"],
+    ["close", "breaks off"]
+  ] as const) {
+    it(`gives its room back when it ${how}`, () => {
+      const bounds = { bytesMax: 100, largeBytesMax: 100, clientBytesMax: 100, discardedMax: 100 }
+      const turns = { isOver: () => false, defer: () => {} }
+      const budget = new BodyBudget.BodyBudget(() => null, turns, bounds)
+      const request = incoming()
+      BodyBudget.hold(request.socket, budget)
+      let read: Either.Either<Uint8Array, unknown> | undefined
+      Body.readBytes(request, bodyBytes, (bytes) => (read = bytes))
+      for (const length of [20, 30]) request.emit("data", Buffer.alloc(length))
+      expect(budget.take(null, 51, false)).toBe(false)
+      request.emit(event)
+      expect(Either.isRight(read!)).toBe(event === "end")
+      expect(budget.take(null, 100, false)).toBe(true)
+    })
+  }
+
   const sizes = FastCheck.array(
     FastCheck.oneof(FastCheck.integer({ min: 1, max: 100 }), FastCheck.integer({ min: 1, max: 70_000 })),
     {
@@ -98,10 +123,7 @@ describe("a body that comes in pieces", () => {
   it.prop("is read as it was sent, whatever their sizes", [sizes], ([lengths]) => {
     const pieces = lengths.map((length, index) => Buffer.alloc(length, index + 1))
     const whole = Buffer.concat(pieces)
-    const request = Object.assign(new EventEmitter(), {
-      headers: {},
-      socket: {}
-    }) as unknown as IncomingMessage
+    const request = incoming()
     let read: Either.Either<Uint8Array, unknown> | undefined
     Body.readBytes(request, bodyBytes, (bytes) => (read = bytes))
     for (const piece of pieces) request.emit("data", piece)
