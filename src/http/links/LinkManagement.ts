@@ -34,9 +34,11 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
   const withVisitsLeft = (link: Link) =>
     link.maxVisits === null
       ? Effect.succeed(link)
-      : Effect.map(orProblem(links.findStored(link.key)), (row) =>
-          // It may have been deleted since.
-          row === null || row.deletedAt !== null ? link : row
+      : // It may have been deleted since: what the node has cached knows nothing of the visits that were used.
+        Effect.filterOrFail(
+          Effect.map(orProblem(links.findStored(link.key)), ManagedLink.present),
+          (row) => row !== null,
+          () => ManagedLink.noLink
         )
 
   return {

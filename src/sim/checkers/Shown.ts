@@ -104,7 +104,7 @@ export const Shown: Checker = {
       const [{ versions }] = all as readonly [Life]
       const { maxVisits } = versions[0]!.link
       if (maxVisits === null || versions.some(({ link }) => link.maxVisits !== maxVisits)) continue
-      const used = redirected.filter((one) => one.key === key && one.answered_us! < sent_us).length
+      const used = redirected.filter((one) => one.key === key && one.answered_us! < sent_us - s_us).length
       const { visitsLeft } = shown
       if (visitsLeft === undefined || visitsLeft < 0 || visitsLeft > maxVisits - used)
         found(`is shown with ${visitsLeft} visits left of ${maxVisits}, of which ${used} were used`)

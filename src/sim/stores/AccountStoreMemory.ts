@@ -16,7 +16,11 @@ export const make = Effect.sync(() => {
 
   const byEmail = (email: string) =>
     [...users.values()].find((user) => emailKeyOf(user.email) === emailKeyOf(email))
-  const sessionsOf = (userId: string) => [...sessions.values()].filter((session) => session.userId === userId)
+  /** The newest first, those of one moment by their hashes. */
+  const sessionsOf = (userId: string) =>
+    [...sessions.values()]
+      .filter((session) => session.userId === userId)
+      .toSorted((one, other) => other.createdAt - one.createdAt || (one.tokenHash < other.tokenHash ? -1 : 1))
   const keysOf = (userId: string) => [...keys.values()].filter((key) => key.userId === userId)
 
   const byAge = (one: ApiKey, other: ApiKey) =>
@@ -58,9 +62,7 @@ export const make = Effect.sync(() => {
         if (user?.passwordHash !== passwordHash || user.disabledAt !== null) return false
         users.set(userId, { ...user, lastLoginAt: createdAt })
         const live = sessionsOf(userId).filter(({ expiresAt }) => expiresAt > createdAt)
-        const kept = new Set(
-          live.toSorted((one, other) => other.createdAt - one.createdAt).slice(0, sessionsMax - 1)
-        )
+        const kept = new Set(live.slice(0, sessionsMax - 1))
         sessionsOf(userId).forEach((one) => kept.has(one) || sessions.delete(one.tokenHash))
         sessions.set(session.tokenHash, session)
         return true
@@ -70,12 +72,7 @@ export const make = Effect.sync(() => {
         const session = sessions.get(tokenHash)
         return session === undefined ? null : { session, user: users.get(session.userId)! }
       }),
-    sessionsOf: (userId) =>
-      Effect.sync(() =>
-        sessionsOf(userId).toSorted(
-          (one, other) => other.createdAt - one.createdAt || (one.tokenHash < other.tokenHash ? -1 : 1)
-        )
-      ),
+    sessionsOf: (userId) => Effect.sync(() => sessionsOf(userId)),
     touchSession: (tokenHash, at) =>
       Effect.sync(() => {
         const session = sessions.get(tokenHash)

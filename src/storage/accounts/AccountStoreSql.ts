@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
       yield* sql`
         DELETE FROM sessions WHERE user_id = ${userId} AND token_hash NOT IN (
           SELECT token_hash FROM sessions WHERE user_id = ${userId} AND expires_at > ${createdAt}
-          ORDER BY created_at DESC LIMIT ${sessionsMax - 1})`
+          ORDER BY created_at DESC, token_hash LIMIT ${sessionsMax - 1})`
       yield* sql`
         INSERT INTO sessions (token_hash, user_id, created_at, expires_at, last_used_at, browser, os)
         VALUES (${tokenHash}, ${userId}, ${createdAt}, ${expiresAt}, ${lastUsedAt}, ${browser}, ${os})`

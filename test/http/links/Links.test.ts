@@ -44,6 +44,16 @@ withService("a link's own resource", {}, (it) => {
     })
   )
 
+  it.effect("is not shown any more as a node has cached it, when it was deleted by another one", () =>
+    Effect.gen(function* () {
+      const { links } = yield* TestService
+      yield* create({ url, alias: "deleted-elsewhere", maxVisits: 3 })
+      expect((yield* asAdmin("GET", "/api/v1/links/deleted-elsewhere")).status).toBe(200)
+      yield* links.deleteMany([{ key: "deleted-elsewhere", at: startOfTests_ms }])
+      expect((yield* asAdmin("GET", "/api/v1/links/deleted-elsewhere")).status).toBe(404)
+    })
+  )
+
   it.effect("is deleted once: 204 without a body, and 404 after that", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "deleted" })

@@ -43,6 +43,8 @@ export const keepalive_us = 15 * s_us
  */
 export class Backend {
   isOpen = true
+  /** When its client closed it, which the server hears of a moment later. */
+  closed_us = Number.POSITIVE_INFINITY
   readonly client: string
   readonly #server: DatabaseServer
   readonly #ended: (problem: Problem) => void

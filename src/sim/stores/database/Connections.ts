@@ -101,6 +101,7 @@ export class Connection {
     const { name, network, world } = server
     const backend = this.#backend
     if (!backend.isOpen) return
+    backend.closed_us = Math.min(backend.closed_us, world.now_us)
     // It does not overtake a command that is late.
     server.after(Math.max(0, this.#late_us - world.now_us), () =>
       network.deliver(

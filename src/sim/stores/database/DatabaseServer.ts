@@ -19,6 +19,9 @@ const slowFlushMean_us = 300_000
 /** How likely a statement that writes to a slow disk hangs, and for how long on average: microseconds. */
 const hangs = { probability: 0.01, mean_us: 4_000_000 }
 
+/** Within what time the server hears that a client has closed a session, where the network is sound: such a session counts as one no more. */
+const closesWithin_us = 100_000
+
 /** How long a statement takes, and a commit that writes, on average: microseconds. */
 const statementMean_us = 80
 const flushMean_us = 400
@@ -85,7 +88,11 @@ export class DatabaseServer {
       return { code: "53300", reason: "sorry, too many clients already" }
     const backend = new Backend(this, ended, client)
     this.#backends.add(backend)
-    this.figures.sessions(Array.from(this.#backends).filter((one) => one.client === client).length)
+    const now_us = this.server.world.now_us
+    const isClosing = ({ closed_us }: Backend) => closed_us <= now_us && closed_us > now_us - closesWithin_us
+    this.figures.sessions(
+      Array.from(this.#backends).filter((one) => one.client === client && !isClosing(one)).length
+    )
     return backend
   }
 
