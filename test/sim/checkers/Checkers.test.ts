@@ -38,6 +38,7 @@ import { Specification } from "../../../src/sim/checkers/Specification.ts"
 import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
 import { Passwords } from "../../../src/sim/checkers/Passwords.ts"
+import { Readiness } from "../../../src/sim/checkers/Readiness.ts"
 import { Shown } from "../../../src/sim/checkers/Shown.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/keys/UniqueBinding.ts"
@@ -77,6 +78,13 @@ const edited = (at_s: number, choices: Choices, some: Partial<Exchange> = {}) =>
     ...some
   })
 const editedTo = (at_s: number, some: Partial<Link>) => changedTo(at_s, { title: "t", ...some })
+const unready = (at_s: number) => ({ tag: "unready", at_us: at_s * s_us, by }) as const
+const poolAway = (at_s: number, pool: number) => ({
+  name: "redisRestart",
+  whom: `pool shard ${pool}`,
+  at_us: at_s * s_us,
+  for_us: 5 * s_us
+})
 /** A link with a password. */
 const locked = { ...bound, link: { ...row, passwordHash: "open sesame" } } as const
 /** A link that leads Germans elsewhere, and one that has variants. */
@@ -522,6 +530,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "visits that are left of a link and were used",
     Shown,
     { exchanges: [exchange(2, {}), showing(4, { visitsLeft: 2, maxVisits: 2 })], journal: [limited(2)] }
+  ],
+  [
+    "a node that is not ready while one of several pools is away",
+    Readiness,
+    { options: { ...presets.calm(), pools: 3 }, journal: [unready(30)], strikes: [poolAway(28, 1)] }
   ],
   [
     "a link that leads somebody without its password",
@@ -1507,6 +1520,28 @@ describe("the checkers", () => {
     ]
     const journal = [disabled(2), enabled(4)]
     expect(Revocation.check(evidence({ userKeys: [key], exchanges, journal }))).toEqual([])
+  })
+
+  it("find nothing in a node that is not ready while all pools are away, or shortly after a start, a failed call or another fault", () => {
+    const options = { ...presets.calm(), pools: 2 }
+    const journal = [unready(30)]
+    const unanswered = {
+      tag: "unanswered",
+      at_us: 25 * s_us,
+      by,
+      operation: "KeyRangeStore.state",
+      interrupted_us: undefined
+    } as const
+    const started = { tag: "started", at_us: 20 * s_us, by } as const
+    const all: ReadonlyArray<Partial<Evidence>> = [
+      { journal, strikes: [poolAway(20, 0), poolAway(26, 1)] },
+      { journal: [started, ...journal], strikes: [poolAway(28, 1)] },
+      { journal: [unanswered, ...journal] },
+      { journal, strikes: [poolAway(28, 1), { ...poolAway(15, 0), name: "databaseSlow" }] },
+      { journal, options: { ...options, witnessed: true } },
+      { journal, options: { ...options, pools: 1 } }
+    ]
+    for (const some of all) expect(Readiness.check(evidence({ options, ...some }))).toEqual([])
   })
 
   it("find nothing in a link that leads those who give its password, and asks the others for it", () => {
