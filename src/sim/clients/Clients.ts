@@ -1,18 +1,16 @@
 import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
-import { signsOf } from "./Choices.ts"
 import { Creates } from "./Creates.ts"
-import { aliases, commonTag, linkPassword } from "./Drafts.ts"
+import { aliases } from "./Drafts.ts"
 import { Guessers } from "./Guessers.ts"
+import { linkRequestOf, type LinkWish } from "./LinkRequests.ts"
+import { Lists } from "./Lists.ts"
 import type { Exchange, Wish } from "../History.ts"
 import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
-import { changingHost, namesOf, textOf } from "../deployment/FurtherDomains.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
-import { adminKey } from "../deployment/StubServices.ts"
 import { announced_us, type Users } from "../deployment/Users.ts"
-import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 
@@ -53,80 +51,8 @@ const readWithin_us = s_us
 const readBy_us = 2 * s_us
 const probedFor_us = 1.5 * s_us
 
-/** Links of a page of a list at most: all that most runs make, or few; pages that are asked for at most; and how likely a list is of the links with the tag that many have. */
-const listLimits = [500, 40, 15] as const
-const listPagesMax = 80
-const byTagShare = 0.3
-
-/** What is read of the answer to a page of a list. */
-interface ListAnswer {
-  readonly data: ReadonlyArray<{ readonly key: string; readonly domain?: string }>
-  readonly nextCursor: string | null
-  readonly partial?: true
-}
-
 /** Whether the link that is stored by a text is one of the default domain, with a key of one segment: where keys have several, what it is also depends on what a node has read. */
 const isPlain = (text: string): boolean => domainKeyOf(text).domain === defaultDomain && !text.includes("/")
-
-/** What is asked about one link: by the text by which it is stored. */
-interface LinkWish extends Wish {
-  readonly kind: "redirect" | "probe" | "guess" | "show" | "change" | "delete"
-  readonly key: string
-}
-
-const requestOf = ({
-  apiKey,
-  choices,
-  from,
-  isRight,
-  kind,
-  key: text,
-  path: rest,
-  url,
-  visitor
-}: LinkWish): VirtualRequest => {
-  const { domain, key } = namesOf(text)
-  const path = `/api/v1/links/${encodeURIComponent(key)}${domain === undefined ? "" : `?domain=${domain}`}`
-  switch (kind) {
-    case "redirect": {
-      const { headers, query } = signsOf(visitor)
-      const host = domain !== undefined && { host: domain }
-      const asked = {
-        path: `/${key}${rest === undefined ? "" : `/${rest}`}${query}`,
-        headers: { accept: "application/json", ...headers, ...host },
-        link: { key: text, path: rest },
-        from
-      }
-      if (isRight === undefined) return { method: "GET", ...asked }
-      return {
-        method: "POST",
-        ...asked,
-        headers: { ...asked.headers, "content-type": "application/x-www-form-urlencoded" },
-        body: new URLSearchParams({ password: isRight ? linkPassword : "no password" }).toString()
-      }
-    }
-    case "guess":
-      return { method: "GET", path: `/${key}`, headers: { accept: "application/json" }, from }
-    case "probe":
-      return {
-        method: "GET",
-        path: `/${key}`,
-        headers: { accept: "application/json", host: changingHost },
-        link: { key: text }
-      }
-    case "show":
-      return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }
-    case "change":
-      return {
-        method: "PATCH",
-        path,
-        headers: { "x-api-key": adminKey, "content-type": "application/json" },
-        body: JSON.stringify({ url, ...choices })
-      }
-    case "delete":
-      return { method: "DELETE", path, headers: { "x-api-key": adminKey } }
-  }
-}
 
 /** Options of the clients. */
 export interface ClientsOptions extends RequestsOptions {
@@ -149,6 +75,7 @@ export class Clients {
   readonly #passwords: Chance
   readonly #requests: Requests
   readonly #creates: Creates
+  readonly #listing: Lists
   readonly #edits: BulkEdits
   readonly #guessers: Guessers
   /** Those of users, if any sign in. */
@@ -167,6 +94,7 @@ export class Clients {
     this.#shown = options.world.chance("shown")
     this.#passwords = options.world.chance("passwords of links")
     this.#requests = new Requests(options)
+    this.#listing = new Lists(options.world, this.#requests, this.#lists)
     this.#edits = new BulkEdits(options.world, this.#requests)
     this.#guessers = new Guessers(options.world)
     this.#creates = new Creates(
@@ -221,7 +149,7 @@ export class Clients {
 
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
-    if (this.#lists.happens(workload.listed)) return this.#list(client, done)
+    if (this.#lists.happens(workload.listed)) return this.#listing.begin(client, done)
     if (this.#lists.happens(workload.editedInBulk)) {
       this.#archive(`${client}'s rivals`)
       return this.#edits.begin(client, done)
@@ -262,7 +190,7 @@ export class Clients {
   /** Gives the password of a link that asked for it. */
   #unlock(asked: LinkWish, done: () => void) {
     const wish: LinkWish = { ...asked, isRight: this.#passwords.happens(rightShare) }
-    this.#requests.send([wish], requestOf(wish), () => done())
+    this.#requests.send([wish], linkRequestOf(wish), () => done())
   }
 
   #forget(key: string) {
@@ -283,7 +211,7 @@ export class Clients {
     if (kind !== "redirect" && this.#followers.happens(this.#options.workload.followed))
       this.#follow(`${client}'s followers`, key)
     const wish: LinkWish = { client, kind, key, direct, ...more }
-    this.#requests.send([wish], requestOf(wish), ([exchange], answer) => {
+    this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
       const status = answer?.response.status
       if (wish.choices !== undefined && status === 200) exchange!.body = answer!.response.body
       if (kind === "redirect" && (status === 404 || status === 410)) this.#forget(key)
@@ -297,7 +225,7 @@ export class Clients {
     const isUsers = users.names.length > 0 && this.#shown.happens(byUserShare)
     const apiKey = isUsers ? users.apiKey(this.#shown) : undefined
     const wish: LinkWish = { client, kind: "show", key, apiKey, direct: this.#shown.happens(0.5) }
-    this.#requests.send([wish], requestOf(wish), ([exchange], answer) => {
+    this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
       if (answer?.response.status === 200) exchange!.body = answer.response.body
       done()
     })
@@ -308,7 +236,7 @@ export class Clients {
     let left = guesses.length
     for (const { from, isRight, key } of guesses) {
       const wish: LinkWish = { client: from, kind: isRight ? "redirect" : "guess", key, from }
-      this.#requests.send([wish], requestOf(wish), () => {
+      this.#requests.send([wish], linkRequestOf(wish), () => {
         if (--left === 0) done()
       })
     }
@@ -331,35 +259,6 @@ export class Clients {
       })
   }
 
-  /** Lists links page by page. Only the last page has what all of them had. */
-  #list(client: string, done: () => void) {
-    const since_us = this.#options.world.now_us
-    const archived = this.#lists.pick(["false", "true", "any"] as const)
-    const tag = this.#lists.happens(byTagShare) ? commonTag : undefined
-    const limit = this.#lists.pick(listLimits)
-    const asked = `/api/v1/links?limit=${limit}&archived=${archived}${tag === undefined ? "" : `&tag=${tag}`}`
-    const listed: Array<string> = []
-    const ask = (pages: number, cursor?: string) =>
-      this.#requests.send(
-        [{ client, kind: "list", archived, tag, since_us }],
-        {
-          method: "GET",
-          path: cursor === undefined ? asked : `${asked}&cursor=${cursor}`,
-          headers: { "x-api-key": adminKey }
-        },
-        ([exchange], answer) => {
-          if (answer?.response.status !== 200) return done()
-          const { data, nextCursor, partial } = JSON.parse(answer.response.body) as ListAnswer
-          for (const { domain, key } of data) listed.push(textOf(key, domain))
-          if (partial !== undefined) return done()
-          if (nextCursor !== null && pages < listPagesMax) return ask(pages + 1, nextCursor)
-          if (nextCursor === null) exchange!.listed = listed
-          done()
-        }
-      )
-    ask(1)
-  }
-
   /** Uses an API key at some nodes while it is revoked, and again when none may accept it. */
   #useRevoked(secret: string) {
     const use = (after_us: number) =>
@@ -377,7 +276,7 @@ export class Clients {
         const key = this.#popular(this.#known.filter(isPlain), chance)
         if (key === undefined) return
         const wish: LinkWish = { client: "probes", kind: "probe", key, direct: true }
-        this.#requests.send([wish], requestOf(wish), () => {})
+        this.#requests.send([wish], linkRequestOf(wish), () => {})
       })
     for (let times = 0; times < probes.before; times++) ask(chance.below(changeAnnounced_us + readWithin_us))
     for (let times = 0; times < probes.after; times++)
@@ -399,7 +298,7 @@ export class Clients {
       const isShown = this.#shown.happens(this.#options.workload.shown)
       this.#options.world.after(after_us(), null, () => {
         if (isShown) this.#show(client, key)
-        else this.#requests.send([wish], requestOf(wish), () => {})
+        else this.#requests.send([wish], linkRequestOf(wish), () => {})
       })
     }
   }

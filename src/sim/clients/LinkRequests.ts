@@ -1,0 +1,67 @@
+import { changingHost, namesOf } from "../deployment/FurtherDomains.ts"
+import { adminKey } from "../deployment/StubServices.ts"
+import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import type { Wish } from "../History.ts"
+import { signsOf } from "./Choices.ts"
+import { linkPassword } from "./Drafts.ts"
+
+/** What is asked about one link: by the text by which it is stored. */
+export interface LinkWish extends Wish {
+  readonly kind: "redirect" | "probe" | "guess" | "show" | "change" | "delete"
+  readonly key: string
+}
+
+/** The request for such a wish. */
+export const linkRequestOf = ({
+  apiKey,
+  choices,
+  from,
+  isRight,
+  kind,
+  key: text,
+  path: rest,
+  url,
+  visitor
+}: LinkWish): VirtualRequest => {
+  const { domain, key } = namesOf(text)
+  const path = `/api/v1/links/${encodeURIComponent(key)}${domain === undefined ? "" : `?domain=${domain}`}`
+  switch (kind) {
+    case "redirect": {
+      const { headers, query } = signsOf(visitor)
+      const host = domain !== undefined && { host: domain }
+      const asked = {
+        path: `/${key}${rest === undefined ? "" : `/${rest}`}${query}`,
+        headers: { accept: "application/json", ...headers, ...host },
+        link: { key: text, path: rest },
+        from
+      }
+      if (isRight === undefined) return { method: "GET", ...asked }
+      return {
+        method: "POST",
+        ...asked,
+        headers: { ...asked.headers, "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({ password: isRight ? linkPassword : "no password" }).toString()
+      }
+    }
+    case "guess":
+      return { method: "GET", path: `/${key}`, headers: { accept: "application/json" }, from }
+    case "probe":
+      return {
+        method: "GET",
+        path: `/${key}`,
+        headers: { accept: "application/json", host: changingHost },
+        link: { key: text }
+      }
+    case "show":
+      return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }
+    case "change":
+      return {
+        method: "PATCH",
+        path,
+        headers: { "x-api-key": adminKey, "content-type": "application/json" },
+        body: JSON.stringify({ url, ...choices })
+      }
+    case "delete":
+      return { method: "DELETE", path, headers: { "x-api-key": adminKey } }
+  }
+}
