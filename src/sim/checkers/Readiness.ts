@@ -22,10 +22,10 @@ export const Readiness: Checker = {
     const failingPools = [redisCalls.refused, redisCalls.lost, redisCalls.ignored]
     const isByChance = [...failing, ...failingPools, slowCalls.probability].some((share) => share > 0)
     if (options.pools === 1 || options.witnessed || isByChance) return []
-    const upsets = journal.flatMap(({ at_us, ...entry }) =>
+    const upsets = journal.flatMap((entry) =>
       changes.has(entry.tag) ||
       ((entry.tag === "unanswered" || entry.tag === "held up") && !entry.operation.startsWith("KeyPool."))
-        ? [at_us]
+        ? [entry.at_us]
         : []
     )
     return journal.flatMap(({ at_us, by, tag }) => {

@@ -21,21 +21,26 @@ const isAs = ({ link }: Version, shown: ShownLink): boolean =>
   (shown.expiresAt === null ? null : Date.parse(shown.expiresAt)) === link.expiresAt &&
   choiceNames.every((name) => isSameChoice(shown[name] ?? null, choiceOf(link, name)))
 
-/** How many visits of a key the store had by a time, and how many there had been by another one. */
-const visitsOf = (
-  { journal }: Evidence,
-  key: string,
-  { answered_us, sent_us }: { readonly sent_us: number; readonly answered_us: number }
-) => {
-  let counted = 0
-  let happened = 0
-  for (const entry of journal) {
-    if (entry.at_us > answered_us) break
-    if (entry.tag === "visited" && entry.key === key) happened++
-    if (entry.tag === "counted" && entry.at_us < sent_us)
-      for (const [of, visits] of entry.visits) if (of === key) counted += visits
+/** The visits of a key: when they happened, and when the store has taken how many. */
+interface KeyVisits {
+  readonly happened_us: Array<number>
+  readonly counted: Array<{ readonly at_us: number; readonly visits: number }>
+}
+
+const visitsOf = ({ journal }: Evidence) => {
+  const all = new Map<string, KeyVisits>()
+  const of = (key: string): KeyVisits => {
+    const known = all.get(key) ?? { happened_us: [], counted: [] }
+    all.set(key, known)
+    return known
   }
-  return { counted, happened }
+  for (const entry of journal) {
+    const { at_us } = entry
+    if (entry.tag === "visited") of(entry.key).happened_us.push(at_us)
+    if (entry.tag === "counted")
+      for (const [key, visits] of entry.visits) of(key).counted.push({ at_us, visits })
+  }
+  return of
 }
 
 /**
@@ -52,6 +57,7 @@ export const Shown: Checker = {
     const hasForgotten = journal.some(({ tag }) => tag === "database forgot")
     const violations: Array<Violation> = []
     const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
+    const visits = visitsOf(evidence)
     const redirected = exchanges.filter(({ kind, status }) => kind === "redirect" && status === 302)
 
     /** What it may be shown as. */
@@ -95,7 +101,9 @@ export const Shown: Checker = {
       if (!may.some((version) => isAs(version, shown)))
         found(`is shown as it should not be any more: ${JSON.stringify(shown)}`)
       if (all.length > 1) continue
-      const { counted, happened } = visitsOf(evidence, key, { sent_us, answered_us })
+      const visited = visits(key)
+      const happened = visited.happened_us.filter((at_us) => at_us <= answered_us).length
+      const counted = visited.counted.reduce((sum, one) => (one.at_us < sent_us ? sum + one.visits : sum), 0)
       const { total, unavailable } = shown.visits
       // An answer that was lost may have been one of them.
       if (total > happened) found(`is shown with ${total} visits, and was visited ${happened} times`)

@@ -53,6 +53,15 @@ const wrongShare = 0.1
 
 const sessionCookie = "linkmint_session"
 
+/** What a browser with such cookies sends beside the path. */
+const sentBy = (cookie: string, body: object | undefined): Pick<VirtualRequest, "headers" | "body"> =>
+  body === undefined
+    ? { headers: ofBrowser(cookie) }
+    : {
+        headers: { ...ofBrowser(cookie), "content-type": "application/json" },
+        body: JSON.stringify(body)
+      }
+
 /** A browser of a user. */
 class Browser {
   readonly user: string
@@ -143,14 +152,9 @@ export class Browsers {
     }
     const ask: Ask = ({ body, kind = "account", ...request }, told = () => {}) => {
       const { user } = browser
-      const json = body !== undefined && { "content-type": "application/json" }
       this.#requests.send(
         [{ client: user, kind, user, session: own.session, direct }],
-        {
-          ...request,
-          headers: { ...ofBrowser(own.cookie), ...json },
-          ...(body !== undefined && { body: JSON.stringify(body) })
-        },
+        { ...request, ...sentBy(own.cookie, body) },
         ([exchange], answer) => {
           answered(exchange!)
           if (answer !== undefined) told(answer, exchange!)
@@ -221,12 +225,7 @@ export class Browsers {
     done: () => void
   ) {
     const { cookie, session } = browser.sent(browser.token(false))
-    const request: VirtualRequest = {
-      method,
-      path: "/api/v1/session",
-      headers: { ...ofBrowser(cookie), ...(body !== undefined && { "content-type": "application/json" }) },
-      ...(body !== undefined && { body: JSON.stringify(body) })
-    }
+    const request = { method, path: "/api/v1/session", ...sentBy(cookie, body) }
     this.#requests.send([{ client: browser.user, session, ...wish }], request, (_, answer?: Answer) => {
       browser.keep(answer?.response.cookies ?? [])
       done()

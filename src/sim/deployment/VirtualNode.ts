@@ -65,7 +65,8 @@ const carrying = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Sco
     self as unknown as Effect.Effect<Context.Context<Has | Sharding>, E, Scope.Scope>
   ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
-const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
+/** How long a node works on an answer at most. */
+export const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
 
 /** How often a node that starts asks for the domains, until it knows them. */
 const askAgain = Schedule.spaced("200 millis")

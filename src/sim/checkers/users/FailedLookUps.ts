@@ -1,24 +1,15 @@
-import { Duration } from "effect"
-import * as FrontDoor from "../../../http/server/FrontDoor.ts"
-import type { Checker, Evidence, Violation } from "../../Evidence.ts"
+import { answerMax_us } from "../../deployment/VirtualNode.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
-import { ms_us, s_us } from "../../world/Time.ts"
+import { s_us } from "../../world/Time.ts"
 import { triesMax } from "../ExactVisits.ts"
+import type { Use } from "./Quotas.ts"
 
 /** Within what time a node ends what it has reserved for a look-up: it answers every request within it. */
 const endedWithin_us = 12 * s_us
 
-/** How long a node works on an answer at most. */
-const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
-
-/** How often look-ups have led nowhere, at least and at most. */
-interface Failed {
-  readonly least: number
-  readonly most: number
-}
-
 /** Look-ups that led nowhere by the answers. An answer other than the last may have got lost on its way, and what was answered late may have been found by then. */
-const failedBy = ({ answered_us, kind, sent_us, status, tries }: Exchange): Failed => {
+const failedBy = ({ answered_us, kind, sent_us, status, tries }: Exchange): Use => {
   if (answered_us === undefined || status === 0) return { least: 0, most: triesMax }
   const most = Math.max(1, tries)
   if (status === 404) return { least: kind === "guess" ? 1 : 0, most }
@@ -26,14 +17,6 @@ const failedBy = ({ answered_us, kind, sent_us, status, tries }: Exchange): Fail
   const isUnknown = status === 502 || status === 504 || answered_us - sent_us >= answerMax_us
   return { least: 0, most: isUnknown ? most : most - 1 }
 }
-
-/** When processes ended that did. */
-const endsOf = (journal: Evidence["journal"]): ReadonlyMap<string, number> =>
-  new Map(
-    journal.flatMap(({ at_us, by, tag }) =>
-      tag === "killed" || tag === "ended" ? [[by, at_us] as const] : []
-    )
-  )
 
 /**
  * A text of no link leads nowhere. Each look-up that led nowhere is counted for its client, no other one is, and none stays reserved.
@@ -61,7 +44,7 @@ export const FailedLookUps: Checker = {
     if (kept < least || kept > most)
       found(end_us, `${kept} look-ups were counted as failed, of ${least} to ${most} that failed`)
 
-    const ends = endsOf(journal)
+    const ended = new Set(journal.flatMap(({ by, tag }) => (tag === "killed" || tag === "ended" ? [by] : [])))
     const open = new Map<string, { readonly by: string; readonly at_us: number }>()
     for (const entry of journal) {
       if (entry.tag === "took" && entry.reservation !== undefined)
@@ -69,7 +52,7 @@ export const FailedLookUps: Checker = {
       if (entry.tag === "kept" || entry.tag === "gave back") open.delete(`${entry.by} ${entry.reservation}`)
     }
     for (const { at_us, by } of open.values())
-      if (at_us < end_us - endedWithin_us && !ends.has(by))
+      if (at_us < end_us - endedWithin_us && !ended.has(by))
         found(at_us, `${by} has not ended what it reserved for a look-up`)
     return violations
   }

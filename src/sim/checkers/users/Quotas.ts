@@ -70,7 +70,7 @@ const leftAt = ({ limit, period }: Granted, { at_ms, left }: Bucket, now_ms: num
 }
 
 /** How often something may have counted for quotas, at least and at most. */
-interface Use {
+export interface Use {
   readonly least: number
   readonly most: number
 }
@@ -106,11 +106,7 @@ const signIns = ({ exchanges }: Evidence): Use => {
   const asked = exchanges.filter(({ kind }) => kind === "sign in")
   const isDone = ({ status }: Exchange) => status >= 200 && status < 300
   const isRefused = ({ status }: Exchange) => status >= 400 && status < 500
-  const refused = asked.filter(isRefused)
-  return {
-    least: asked.filter(isDone).length,
-    most: triesOf(asked) - refused.length
-  }
+  return { least: asked.filter(isDone).length, most: triesOf(asked) - asked.filter(isRefused).length }
 }
 
 /**
