@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Data, Effect, Redacted } from "effect"
+import { Context, Data, Effect, Redacted } from "effect"
 import { passwordLengthMax } from "./Passwords.ts"
 import type { Message } from "../model/Messages.ts"
 
@@ -42,8 +42,8 @@ export const hasLength = (text: string, min: number): boolean => {
 
 type IsCommon = (folded: string) => boolean
 
-/** The list is read when the first password is set, not at start. */
-const loadList = Effect.cached(
+/** Tells which passwords are common. The list is read when the first password is set, not at start. */
+const loadList: Effect.Effect<Effect.Effect<IsCommon>> = Effect.cached(
   Effect.promise(async (): Promise<IsCommon> => {
     const { digestBytes, digests } = await import("./commonPasswordDigests.ts")
     const numberAt = (bytes: Buffer, index: number) => bytes.readUIntBE(index * digestBytes, digestBytes)
@@ -53,6 +53,11 @@ const loadList = Effect.cached(
     return (folded) => common.has(numberAt(createHash("sha256").update(folded).digest(), 0))
   })
 )
+
+/** What gives the list of common passwords, for each policy once. */
+export class CommonPasswords extends Context.Reference<CommonPasswords>()("linkmint/CommonPasswords", {
+  defaultValue: () => loadList
+}) {}
 
 /** The text that a password consists of repetitions of; the password itself where it is no repetition. */
 const unitOf = (text: string): string => {
@@ -92,7 +97,7 @@ const refused = (message: Message) => new PasswordRefused({ message })
  * Refuses a new password that is too short or too long, that is among the first guesses, or that consists of what is known of its user. Any characters are allowed. The time
  * that the check takes may depend on the password: only its user can measure it.
  */
-export const make = Effect.map(loadList, (list) =>
+export const make = Effect.map(Effect.flatten(CommonPasswords), (list) =>
   Effect.fn("PasswordPolicy.check")(function* (password: Redacted.Redacted, owner: PasswordOwner) {
     const text = Redacted.value(normalized(password))
     // Several spaces in a row count as one: they are no harder to guess.

@@ -34,7 +34,8 @@ const tokenShape = /^[A-Za-z0-9_-]{43}$/
 const hashOf = (token: Redacted.Redacted) => Secret.digest(Redacted.value(token))
 
 /** A session's id, by which its user ends it: a part of its token's hash, which opens nothing. */
-const idOf = (tokenHash: string) => `ses_${tokenHash.slice(0, 24)}`
+/** The id by which its user knows a session. */
+export const idOf = (tokenHash: string): string => `ses_${tokenHash.slice(0, 24)}`
 
 /**
  * Sessions of users who have signed in. A token has 256 random bits and is looked up by its SHA-256, so that neither the database nor the time of a look-up

@@ -19,6 +19,12 @@ export interface Wish {
     | "sign out"
     | "account"
     | "keys"
+    | "key"
+    | "sessions"
+    | "end session"
+    | "end others"
+    | "password"
+    | "change user"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -43,8 +49,10 @@ export interface Wish {
   readonly idempotencyKey?: string | undefined
   /** The API key that it is sent with, for a create by a user. */
   readonly apiKey?: string | undefined
-  /** The session that it is sent with, by the digest of its token; for a sign-in, who signs in; and for that and a redirect with a password, whether that was right when it was sent. */
+  /** The session that it is sent with, by the digest of its token; for a sign-in, who signs in; and for that, a change of the password and a redirect with one, whether that was right when it was sent. */
   readonly session?: string | undefined
+  /** For the end of one session: which one, by its id. */
+  readonly ends?: string | undefined
   readonly user?: string | undefined
   readonly isRight?: boolean | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
@@ -71,7 +79,7 @@ export interface Exchange extends Wish {
   /** For a create: the answer's body, and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
-  /** For the last page of a list that was followed to its end: the links of all pages; none where it is no whole one. For one of API keys their ids. */
+  /** For the last page of a list that was followed to its end: the links of all pages; none where it is no whole one. For one of API keys or sessions their ids. */
   listed: ReadonlyArray<string> | undefined
   /** For the last page of a bulk edit that was followed to its end: the results of all pages. */
   edited: ReadonlyArray<Edited> | undefined
@@ -112,6 +120,7 @@ export class History {
       idempotencyKey: asked.idempotencyKey,
       apiKey: asked.apiKey,
       session: asked.session,
+      ends: asked.ends,
       user: asked.user,
       isRight: asked.isRight,
       direct: asked.direct,

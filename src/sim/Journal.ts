@@ -211,9 +211,16 @@ export type UserEntry =
   | { readonly tag: "session ended"; readonly by: string; readonly session: string }
   /** A user was disabled or enabled, or has another password: with the first and the last all their sessions end. */
   | {
-      readonly tag: "user disabled" | "user enabled" | "password changed"
+      readonly tag: "user disabled" | "user enabled"
       readonly by: string
       readonly user: string
+    }
+  | {
+      readonly tag: "password changed"
+      readonly by: string
+      readonly user: string
+      /** Whether its user must choose another one before anything else. */
+      readonly isTemporary: boolean
     }
   /** Events were queued for a webhook's receiver, by their ids; and a message with some arrived there. */
   | { readonly tag: "offered"; readonly by: string; readonly events: ReadonlyArray<string> }

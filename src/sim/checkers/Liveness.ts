@@ -48,6 +48,9 @@ const isShort = (
   return owners.size > 0 && [...owners].every((by) => short.has(by))
 }
 
+/** Answers that tell clients of something that they did or do not have: others judge whether that is so. */
+const refusals = new Set([401, 403, 404, 409, 410, 422, 429])
+
 /** How long after its end the simulation starts a process again, and how long that takes to listen. */
 const startsWithin_us = 1.5 * s_us
 
@@ -85,7 +88,8 @@ export const Liveness: Checker = {
         ]
         if (status === 500 || (kind === "create" && status === 404))
           return violation(`request ${number} (${kind}) was answered ${status}`)
-        if (sent_us < healed_us + healWithin_us || [401, 404, 409, 410, 422, 429].includes(status)) return []
+        if (sent_us < healed_us + healWithin_us || refusals.has(status)) return []
+        if (kind === "password" && status === 400) return []
         if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
         if (status === 503 && (isShort(evidence, exchange) || isBetweenStarts(evidence, exchange))) return []
         return status >= 200 && status < 400

@@ -1,4 +1,5 @@
 import { digest } from "../../secrets/Secret.ts"
+import { AccountRequests, type Ask } from "./AccountRequests.ts"
 import type { Answer } from "./Balancer.ts"
 import type { Creates } from "./Creates.ts"
 import { ofBrowser } from "./Drafts.ts"
@@ -25,29 +26,6 @@ const createdShare = 0.4
 const directShare = 0.3
 const formerShare = 0.2
 
-/** How likely what else is asked for in a session is about the user's API keys, or ends the other sessions; and keys of a user at most. */
-const keysShare = 0.5
-const endOthersShare = 0.04
-const ownKeysMax = 4
-
-/** What is read of an API key that was made, and of a list of them. */
-interface MadeKey {
-  readonly id: string
-  readonly secret: string
-}
-interface KeyList {
-  readonly data: ReadonlyArray<Pick<MadeKey, "id">>
-}
-
-/** Asks for something in a session; `told` has the answer, if there is one. */
-type Ask = (
-  request: Pick<VirtualRequest, "method" | "path"> & {
-    readonly body?: object
-    readonly kind?: Wish["kind"]
-  },
-  told?: (answer: Answer, exchange: Exchange) => void
-) => void
-
 /** How likely a password is wrong. */
 const wrongShare = 0.1
 
@@ -65,6 +43,8 @@ const sentBy = (cookie: string, body: object | undefined): Pick<VirtualRequest, 
 /** A browser of a user. */
 class Browser {
   readonly user: string
+  /** Whether its user has been told to choose another password. */
+  mustChange = false
   readonly #cookies = new Map<string, string>()
   #former: string | undefined
 
@@ -100,27 +80,28 @@ class Browser {
   leave() {
     this.#former = this.#cookies.get(sessionCookie) ?? this.#former
     this.#cookies.delete(sessionCookie)
+    this.mustChange = false
   }
 }
 
 /** Browsers of users, which sign in and out, and ask for accounts and links in their sessions. */
 export class Browsers {
-  readonly #world: World
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #users: Users
+  readonly #account: AccountRequests
   readonly #share: number
   readonly #chance: Chance
   readonly #browsers: ReadonlyArray<Browser>
 
   /** `share`: how likely a request is one of theirs. */
   constructor(world: World, requests: Requests, creates: Creates, users: Users, share: number) {
-    this.#world = world
     this.#requests = requests
     this.#creates = creates
     this.#users = users
     this.#share = share
     this.#chance = world.chance("browsers")
+    this.#account = new AccountRequests(world, creates, users, this.#chance)
     this.#browsers = users.names.flatMap((user) =>
       Array.from({ length: browsersMax }, () => new Browser(user))
     )
@@ -142,58 +123,30 @@ export class Browsers {
     const token = browser.token(this.#chance.happens(formerShare))
     const own = browser.sent(token)
     const answered = ({ status }: Exchange) => {
-      if (status === 401 && token === browser.token(false)) browser.leave()
+      if (token !== browser.token(false)) return
+      if (status === 401) browser.leave()
+      if (status === 403) browser.mustChange = true
     }
+    const ask: Ask = ({ body, kind = "account", method, path, ...more }, told = () => {}) => {
+      const { user } = browser
+      const wish = { client: user, kind, user, session: own.session, direct, ...more }
+      this.#requests.send([wish], { method, path, ...sentBy(own.cookie, body) }, ([exchange], answer) => {
+        told(answer, exchange!)
+        // A node may answer late what the browser has done meanwhile.
+        if (token === browser.token(false)) browser.keep(answer?.response.cookies ?? [])
+        answered(exchange!)
+        done()
+      })
+    }
+    if (browser.mustChange && token === browser.token(false))
+      return this.#account.changePassword(browser.user, ask)
     if (this.#chance.happens(createdShare)) {
       return this.#creates.inSession(browser.user, own, direct, (exchange) => {
         answered(exchange)
         done(exchange.key)
       })
     }
-    const ask: Ask = ({ body, kind = "account", ...request }, told = () => {}) => {
-      const { user } = browser
-      this.#requests.send(
-        [{ client: user, kind, user, session: own.session, direct }],
-        { ...request, ...sentBy(own.cookie, body) },
-        ([exchange], answer) => {
-          answered(exchange!)
-          if (answer !== undefined) told(answer, exchange!)
-          done()
-        }
-      )
-    }
-    if (this.#chance.happens(endOthersShare)) return ask({ method: "DELETE", path: "/api/v1/sessions" })
-    if (!this.#chance.happens(keysShare)) return ask({ method: "GET", path: "/api/v1/me" })
-    this.#askAboutKeys(browser.user, ask, done)
-  }
-
-  /** Makes an API key, uses it, revokes it or lists all. */
-  #askAboutKeys(user: string, ask: Ask, done: () => void) {
-    const path = "/api/v1/api-keys"
-    const own = this.#users.ownOf(user)
-    const [first] = own
-    const what = this.#chance.fraction()
-    if (first === undefined || (what < 0.25 && own.length < ownKeysMax)) {
-      const body = { name: "a key", scopes: ["links:read", "links:write"] }
-      return ask({ method: "POST", path, body }, ({ response }) => {
-        if (response.status === 201) this.#users.addOwn(user, JSON.parse(response.body) as MadeKey)
-      })
-    }
-    if (what < 0.4) {
-      return ask({ method: "GET", path, kind: "keys" }, ({ response }, exchange) => {
-        if (response.status === 200)
-          exchange.listed = (JSON.parse(response.body) as KeyList).data.map(({ id }) => id)
-      })
-    }
-    if (what < 0.6) {
-      first.revoking_us = this.#world.now_us
-      this.#users.whenRevoked(first.secret)
-      return ask({ method: "DELETE", path: `${path}/${first.id}` }, ({ response }) => {
-        if (response.status === 204) first.revoked_us = this.#world.now_us
-      })
-    }
-    this.#creates.byKey(user, this.#chance.pick(own).secret)
-    done()
+    this.#account.act(browser.user, ask, done)
   }
 
   #signIn(browser: Browser, done: () => void) {

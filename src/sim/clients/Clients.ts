@@ -1,3 +1,4 @@
+import { Administrators } from "./Administrators.ts"
 import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
 import { Creates } from "./Creates.ts"
@@ -79,6 +80,7 @@ export class Clients {
   readonly #edits: BulkEdits
   readonly #guessers: Guessers
   /** Those of users, if any sign in. */
+  readonly #administrators: Administrators
   readonly #browsers: Browsers | undefined
   /** Keys that clients were given, the oldest first. */
   readonly #known: Array<string> = []
@@ -109,6 +111,7 @@ export class Clients {
       }
     )
     const { users, workload, world } = options
+    this.#administrators = new Administrators(world, this.#requests, users)
     this.#browsers =
       users.names.length > 0 && workload.signedIn > 0
         ? new Browsers(world, this.#requests, this.#creates, users, workload.signedIn)
@@ -123,6 +126,7 @@ export class Clients {
     this.#options.changingDomain.whenChanged = () => {
       if (this.#probes.happens(this.#options.workload.domainsChanged)) this.#probe()
     }
+    if (this.#browsers !== undefined) this.#administrators.start(until_us)
     for (let number = 0; number < this.#options.workload.clients; number++)
       this.#live(`client-${number}`, until_us)
   }

@@ -5,10 +5,12 @@ import { RateLimiter } from "../../accounts/RateLimiter.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
 import { AdminKey } from "../../accounts/AdminKey.ts"
 import * as KeyedHash from "../../secrets/KeyedHash.ts"
+import { CommonPasswords } from "../../accounts/PasswordPolicy.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as Secret from "../../secrets/Secret.ts"
 import { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import { AuditLog } from "../../storage/accounts/AuditLog.ts"
+import { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import { passwords } from "./PasswordsVirtual.ts"
@@ -55,7 +57,10 @@ export const stubServices = Context.mergeAll(
       Effect.scoped
     )
   ),
+  // The real list is read from a file, which takes time that is not virtual.
+  Context.make(CommonPasswords, Effect.succeed(Effect.succeed(() => false))),
   Context.make(KeyedHash.KeyedHash, KeyedHash.make(Redacted.make("the secret of simulations"))),
   Context.make(WebhookListeners, { has: () => false, refresh: Effect.void, waiting: Effect.never }),
-  Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore"))
+  Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore")),
+  Context.make(LinkRemovals, unasked<typeof LinkRemovals.Service>("LinkRemovals"))
 )

@@ -7,13 +7,16 @@ import type { Limit, Standing } from "../../accounts/Meter.ts"
 import * as RateLimiter from "../../accounts/RateLimiter.ts"
 import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
 import * as Sessions from "../../accounts/Sessions.ts"
+import * as Users from "../../accounts/Users.ts"
 import * as AccountRoutes from "../../http/accounts/AccountRoutes.ts"
 import * as ApiKeyRoutes from "../../http/accounts/ApiKeyRoutes.ts"
+import * as UserRoutes from "../../http/accounts/UserRoutes.ts"
 import { adding } from "../../node/Parts.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
 import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import type { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import type { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
+import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import * as WebhookListeners from "../../storage/webhooks/WebhookListeners.ts"
@@ -143,6 +146,7 @@ export const before =
 /** What a node has by then: its stubs, and users' stores. */
 type Known =
   | KeyedHash
+  | LinkRemovals
   | AdminKey
   | AccountStore
   | AuditLog
@@ -154,11 +158,13 @@ type Known =
 /** What else such a node answers, by what it has when it has begun: requests of users who sign in, and their API keys. */
 export const routes = <Has>(context: Context.Context<Has>) =>
   Effect.provide(
-    Effect.zipWith(AccountRoutes.make({ signUp: false }), ApiKeyRoutes.make, (accounts, apiKeys) => ({
-      ...accounts,
-      apiKeys
-    })),
-    context as unknown as Context.Context<Known | Accounts.Accounts | Quotas.Quotas | Sessions.Sessions>
+    Effect.map(
+      Effect.all([AccountRoutes.make({ signUp: false }), ApiKeyRoutes.make, UserRoutes.make]),
+      ([accounts, apiKeys, users]) => ({ ...accounts, apiKeys, users })
+    ),
+    context as unknown as Context.Context<
+      Known | Accounts.Accounts | Quotas.Quotas | Sessions.Sessions | Users.Users
+    >
   )
 
 /** Adds accounts, quotas and the delivery of webhooks to all other parts of a node. */
@@ -187,6 +193,7 @@ export const after =
         return Context.add(context, Sessions.Sessions, mutation.sessions?.(sessions, process) ?? sessions)
       }),
       adding(Accounts.layer),
+      adding(Users.layer),
       adding(RateLimiter.layer),
       Effect.map((context) => {
         const limiter = Context.get(context, RateLimiter.RateLimiter)

@@ -18,15 +18,19 @@ const keyLasts_us = 8 * s_us
 /** How long before an API key is revoked `Users.whenRevoked` is called. */
 export const announced_us = 300 * ms_us
 
-/** A user of those who sign in who is disabled now and then: how long they are enabled, and disabled, on average. They have no webhook, since that would end. */
+/** A user of those who sign in who is disabled now and then. They have no webhook, since that would end. */
 export const suspended = "usr_suspended"
 /** A user who is an administrator, with API keys that are for links alone. */
 const administrator = "usr_0"
-const enabledFor_us = 10 * s_us
-const disabledFor_us = 4 * s_us
 
 /** How long a user's password stays the same on average, where users sign in. */
 const passwordLasts_us = 20 * s_us
+
+/** How long after a request that was not answered as hoped it may still be carried out. */
+const late_us = 15 * s_us
+
+/** How likely an administrator gives a password that its user must change. */
+const temporaryShare = 0.3
 
 /** How likely a client uses an API key that was revoked last rather than the one that is valid. */
 const formerShare = 0.3
@@ -40,6 +44,10 @@ export interface UserKey {
   readonly secret: string
   readonly user: string
   readonly added_us: number
+  /** When it ends by itself. */
+  readonly expires_us: number
+  /** Whether it may create. */
+  readonly writes: boolean
   /** From when on it may be revoked: somebody has asked for that. */
   revoking_us: number
   revoked_us: number
@@ -53,7 +61,7 @@ export class Users {
   /** Those that users have made themselves, in their sessions. */
   readonly ownKeys: Array<UserKey> = []
   readonly names: ReadonlyArray<string>
-  /** Called with the secret of each API key that is revoked, or whose user is disabled, {@link announced_us} later. */
+  /** Called with the secret of each API key that is about to be revoked, or whose user is about to be disabled. */
   whenRevoked: (secret: string) => void = () => {}
   readonly #world: World
   readonly #database: VirtualDatabase
@@ -61,6 +69,8 @@ export class Users {
   readonly #options: SimOptions
   readonly #chance: Chance
   readonly #signingIn: Chance
+  /** Until when all keys of a user may be revoked. */
+  readonly #revokingUntil_us = new Map<string, number>()
   #passwords = 0
 
   constructor(world: World, database: VirtualDatabase, journal: Pick<Journal, "add">, options: SimOptions) {
@@ -83,7 +93,7 @@ export class Users {
       const draft = {
         id,
         email: emailOf(id),
-        passwordHash: this.#newPassword(),
+        passwordHash: this.newPassword(),
         isAdmin: id === administrator
       }
       const user = newUser(draft, this.#world.now_ms)
@@ -91,7 +101,6 @@ export class Users {
       if (id === suspended) {
         this.#done(accounts.addUser(user))
         this.#addKey(id)
-        this.#suspendLater(id, until_us)
         continue
       }
       const webhook = {
@@ -148,21 +157,55 @@ export class Users {
       createdAt: this.#world.now_ms,
       expiresAt: null
     }
-    this.#done(this.#database.users.stores.accounts.addKey(key, 100))
+    // Nobody who is disabled is given one.
+    if (this.#done(this.#database.users.stores.accounts.addKey(key, 100)) !== "added") return
     this.keys.push({
       id,
       secret,
       user,
       added_us: this.#world.now_us,
+      expires_us: never_us,
+      writes: true,
       revoking_us: never_us,
       revoked_us: never_us
     })
   }
 
   /** Notes a key that a user has made, as an answer told it just now. */
-  addOwn(user: string, { id, secret }: Pick<UserKey, "id" | "secret">) {
+  addOwn(user: string, made: Pick<UserKey, "id" | "secret" | "expires_us" | "writes">) {
     const added_us = this.#world.now_us
-    this.ownKeys.push({ id, secret, user, added_us, revoking_us: never_us, revoked_us: never_us })
+    const revoking_us = added_us <= (this.#revokingUntil_us.get(user) ?? 0) ? added_us : never_us
+    this.ownKeys.push({ ...made, user, added_us, revoking_us, revoked_us: never_us })
+  }
+
+  /** Notes that somebody asks now to revoke a key. */
+  revoking(key: UserKey) {
+    key.revoking_us = Math.min(key.revoking_us, this.#world.now_us)
+    this.whenRevoked(key.secret)
+  }
+
+  /** Notes that a key is revoked by now. */
+  revoked(key: UserKey) {
+    key.revoking_us = Math.min(key.revoking_us, this.#world.now_us)
+    key.revoked_us = Math.min(key.revoked_us, this.#world.now_us)
+  }
+
+  /** Notes that a user asks now to revoke all keys, with the password. */
+  revokingAll(user: string) {
+    this.#revokingUntil_us.set(user, never_us)
+    for (const key of this.#allOf(user)) this.revoking(key)
+  }
+
+  /** Notes the end of all keys, or that it is not known, and gives the user another one when they cannot end any more. */
+  revokedAll(user: string, areRevoked: boolean) {
+    if (areRevoked) for (const key of this.#allOf(user)) if (key.revoking_us < never_us) this.revoked(key)
+    const wait_us = areRevoked ? 0 : late_us
+    this.#revokingUntil_us.set(user, this.#world.now_us + wait_us)
+    this.#world.after(wait_us, null, () => this.#addKey(user))
+  }
+
+  #allOf(name: string): ReadonlyArray<UserKey> {
+    return [...this.keys, ...this.ownKeys].filter(({ user }) => user === name)
   }
 
   /** The keys that a user has made and that nobody has asked to revoke. */
@@ -171,8 +214,8 @@ export class Users {
   }
 
   /** A password that nobody has had. The virtual hash of one is itself. */
-  #newPassword(): string {
-    return `password ${this.#passwords++}`
+  newPassword(): string {
+    return `one of many secrets, number ${this.#passwords++}`
   }
 
   /** Has a user be given another password after a while, and so on. */
@@ -180,36 +223,14 @@ export class Users {
     const wait_us = this.#signingIn.waiting(passwordLasts_us)
     if (this.#world.now_us + wait_us > until_us) return
     this.#world.after(wait_us, null, () => {
-      const change = { passwordHash: this.#newPassword(), passwordIsTemporary: false, revokesKeys: false }
+      const passwordIsTemporary = this.#signingIn.happens(temporaryShare)
+      const change = { passwordHash: this.newPassword(), passwordIsTemporary, revokesKeys: false }
       const { accounts } = this.#database.users.stores
       this.#done(accounts.setPassword(user, { ...change, at: this.#world.now_ms }))
-      this.#tell("password changed", user)
+      const by = "an administrator"
+      this.#journal.add({ tag: "password changed", by, user, isTemporary: passwordIsTemporary })
+      this.#world.tell("users", "password changed", user)
       this.#changePasswordLater(user, until_us)
-    })
-  }
-
-  #tell(tag: "user disabled" | "user enabled" | "password changed", user: string) {
-    this.#journal.add({ tag, by: "an administrator", user })
-    this.#world.tell("users", tag, user)
-  }
-
-  /** Has a user be disabled after a while, and then enabled again, and so on. */
-  #suspendLater(user: string, until_us: number) {
-    const wait_us = this.#signingIn.waiting(enabledFor_us)
-    const away_us = announced_us + this.#signingIn.waiting(disabledFor_us)
-    if (this.#world.now_us + wait_us + away_us > until_us) return
-    const { accounts } = this.#database.users.stores
-    const set = (isDisabled: boolean) => {
-      this.#done(accounts.changeUser(user, { isDisabled }, this.#world.now_ms))
-      this.#tell(isDisabled ? "user disabled" : "user enabled", user)
-    }
-    this.#world.after(wait_us, null, () =>
-      this.whenRevoked(this.keys.findLast((key) => key.user === user)!.secret)
-    )
-    this.#world.after(wait_us + announced_us, null, () => set(true))
-    this.#world.after(wait_us + away_us, null, () => {
-      set(false)
-      this.#suspendLater(user, until_us)
     })
   }
 
@@ -220,7 +241,7 @@ export class Users {
     this.#world.after(wait_us, null, () => this.whenRevoked(last.secret))
     this.#world.after(wait_us + announced_us, null, () => {
       this.#done(this.#database.users.stores.accounts.removeKey(last.id, null))
-      last.revoking_us = last.revoked_us = this.#world.now_us
+      this.revoked(last)
       this.#world.tell("users", "revoked", last.id)
       this.#addKey(user)
       this.#revokeLater(user, until_us)

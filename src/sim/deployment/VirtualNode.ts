@@ -119,7 +119,7 @@ export interface Surroundings {
 
 /** A request, as the network carries it. */
 export interface VirtualRequest {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE"
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

@@ -4,6 +4,7 @@ import type { KnownCaller } from "../../accounts/Access.ts"
 import type { Standing } from "../../accounts/Meter.ts"
 import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
 import type { RateLimiter } from "../../accounts/RateLimiter.ts"
+import type { Sessions } from "../../accounts/Sessions.ts"
 import type { AccountStore, Session } from "../../storage/accounts/AccountStore.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { World } from "../world/World.ts"
@@ -73,6 +74,10 @@ const signedIn: Mutant["options"] = (options) => {
   const { workload, ...more } = known(options)
   return { ...more, workload: { ...workload, signedIn: 0.5 } }
 }
+
+const sessionsWith =
+  (mutate: (sessions: typeof Sessions.Service) => Partial<typeof Sessions.Service>): Mutant["make"] =>
+  () => ({ sessions: (sessions) => ({ ...sessions, ...mutate(sessions) }) })
 
 /** Clients on other machines who ask for what there is not, and now and then for what there is. */
 const guessing: Mutant["options"] = (options) => ({
@@ -369,6 +374,86 @@ export const users: ReadonlyArray<Mutant> = [
     options: signedIn,
     make: () => ({
       sessions: (sessions, { world }) => ({ ...sessions, of: remembering(world, 6 * s_us, sessions.of) })
+    })
+  },
+  {
+    name: "sign-out-forgotten",
+    text: "A session goes on when its user signs out.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: sessionsWith(() => ({ end: () => Effect.void }))
+  },
+  {
+    name: "other-sessions-go-on",
+    text: "Sessions go on when their user ends all others.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: sessionsWith(() => ({ endOthers: () => Effect.void }))
+  },
+  {
+    name: "own-session-ends-with-the-others",
+    text: "Who ends all other sessions ends the own one as well.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: sessionsWith((sessions) => ({
+      endOthers: (userId, _, doer) => sessions.endOthers(userId, null, doer)
+    }))
+  },
+  {
+    name: "sessions-listed-without-the-oldest",
+    text: "A list of a user's sessions is without the oldest one.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: sessionsWith((sessions) => ({
+      list: (userId) => Effect.map(sessions.list(userId), (all) => (all.length > 2 ? all.slice(0, -1) : all))
+    }))
+  },
+  {
+    name: "temporary-password-kept",
+    text: "Who has a password that an administrator gave may go on with it.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: () => ({
+      users: (accounts) => ({
+        ...accounts,
+        setPassword: (id, change) => accounts.setPassword(id, { ...change, passwordIsTemporary: false })
+      })
+    })
+  },
+  {
+    name: "key-that-may-only-read-creates",
+    text: "An API key allows what its user may do, whatever its scopes.",
+    promise: "accounts",
+    checker: "revocation",
+    options: signedIn,
+    make: () => ({
+      accounts: (accounts) => ({
+        ...accounts,
+        ofKeyNow: () => undefined,
+        ofKey: (secret) =>
+          Effect.map(
+            accounts.ofKey(secret),
+            (caller) => caller && { ...caller, scopes: new Set(["links:read", "links:write"] as const) }
+          )
+      })
+    })
+  },
+  {
+    name: "key-without-its-expiry",
+    text: "An API key is accepted after the moment at which it should end.",
+    promise: "accounts",
+    checker: "revocation",
+    options: signedIn,
+    make: () => ({
+      users: (accounts) => ({
+        ...accounts,
+        addKey: (key, max) => accounts.addKey({ ...key, expiresAt: null }, max)
+      })
     })
   },
   {

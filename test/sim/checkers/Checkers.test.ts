@@ -1,3 +1,4 @@
+import { idOf } from "../../../src/accounts/Sessions.ts"
 import { describe, expect, it } from "vitest"
 import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
@@ -242,6 +243,8 @@ const key = {
   secret: "secret",
   user: "usr_0",
   added_us: 0,
+  expires_us: Infinity,
+  writes: true,
   revoking_us: Infinity,
   revoked_us: Infinity
 }
@@ -251,13 +254,17 @@ const keyList = (at_s: number, listed: ReadonlyArray<string>, user = "usr_0") =>
 const disabled = (at_s: number) =>
   ({ tag: "user disabled", at_us: at_s * s_us, by: "an administrator", user: "usr_0" }) as const
 const enabled = (at_s: number) => ({ ...disabled(at_s), tag: "user enabled" }) as const
-const passwordChanged = (at_s: number) => ({ ...disabled(at_s), tag: "password changed" }) as const
+const passwordChanged = (at_s: number, isTemporary = false) =>
+  ({ ...disabled(at_s), tag: "password changed", isTemporary }) as const
 const begun = (at_s: number, session = "ses") =>
   ({ tag: "session begun", at_us: at_s * s_us, by, session, user: "usr_0" }) as const
 const sessionEnded = (at_s: number) =>
   ({ tag: "session ended", at_us: at_s * s_us, by, session: "ses" }) as const
 const asked = (at_s: number, status: number, some: Partial<Exchange> = {}) =>
   exchange(at_s, { kind: "account", key: undefined, location: undefined, session: "ses", status, ...some })
+/** The same by a user who asks for something about sessions or the password. */
+const aboutSessions = (at_s: number, status: number, some: Partial<Exchange>) =>
+  asked(at_s, status, { user: "usr_0", ...some })
 const signingIn = (at_s: number, status: number, isRight: boolean) =>
   asked(at_s, status, { kind: "sign in", session: undefined, user: "usr_0", isRight })
 /** A try at guessing, of which a node allows three in a minute by itself. */
@@ -987,6 +994,95 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     }
   ],
   [
+    "a link by an API key that may only read",
+    Revocation,
+    { userKeys: [{ ...key, writes: false }], exchanges: [created(3, { apiKey: key.secret })] }
+  ],
+  [
+    "an API key that may create and is forbidden to",
+    Revocation,
+    { userKeys: [key], exchanges: [created(3, { apiKey: key.secret, status: 403 })] }
+  ],
+  [
+    "an API key that is accepted after it ended by itself",
+    Revocation,
+    { userKeys: [{ ...key, expires_us: 2 * s_us }], exchanges: [created(3, { apiKey: key.secret })] }
+  ],
+  [
+    "a session that goes on after its user signed out",
+    UserSessions,
+    { journal: [begun(1)], exchanges: [asked(2, 204, { kind: "sign out" })] }
+  ],
+  ["the end of a session that nobody wanted", UserSessions, { journal: [begun(1), sessionEnded(2)] }],
+  [
+    "a session that goes on when all others are said to have ended",
+    UserSessions,
+    { journal: [begun(1), begun(1, "other")], exchanges: [aboutSessions(2, 204, { kind: "end others" })] }
+  ],
+  [
+    "a session that goes on and is said to have ended",
+    UserSessions,
+    {
+      journal: [begun(1), begun(1, "other")],
+      exchanges: [aboutSessions(2, 204, { kind: "end session", ends: idOf("other") })]
+    }
+  ],
+  [
+    "a session that is there and is not found",
+    UserSessions,
+    {
+      journal: [begun(1), begun(1, "other")],
+      exchanges: [aboutSessions(2, 404, { kind: "end session", ends: idOf("other") })]
+    }
+  ],
+  [
+    "a list without a session",
+    UserSessions,
+    {
+      journal: [begun(1), begun(1, "other")],
+      exchanges: [aboutSessions(2, 200, { kind: "sessions", listed: [idOf("ses")] })]
+    }
+  ],
+  [
+    "a list with a session that nobody has",
+    UserSessions,
+    {
+      journal: [begun(1)],
+      exchanges: [aboutSessions(2, 200, { kind: "sessions", listed: [idOf("ses"), idOf("other")] })]
+    }
+  ],
+  [
+    "something that is done with a password that must be changed first",
+    UserSessions,
+    { journal: [passwordChanged(0.5, true), begun(1)], exchanges: [asked(2, 200, { kind: "keys" })] }
+  ],
+  [
+    "somebody who must change a password of their own",
+    UserSessions,
+    {
+      journal: [passwordChanged(0.5, true), passwordChanged(0.6), begun(1)],
+      exchanges: [asked(2, 403, { kind: "keys" })]
+    }
+  ],
+  [
+    "a change of a password that is acknowledged and not made",
+    UserSessions,
+    { journal: [begun(1)], exchanges: [aboutSessions(2, 204, { kind: "password", isRight: true })] }
+  ],
+  [
+    "a change of a password with a wrong one",
+    UserSessions,
+    {
+      journal: [begun(1), { ...passwordChanged(2.0005), by }],
+      exchanges: [aboutSessions(2, 204, { kind: "password", isRight: false })]
+    }
+  ],
+  [
+    "a right password with which another one cannot be chosen",
+    UserSessions,
+    { journal: [begun(1)], exchanges: [aboutSessions(2, 400, { kind: "password", isRight: true })] }
+  ],
+  [
     "a session that is accepted after its end",
     UserSessions,
     { journal: [begun(1), sessionEnded(2)], exchanges: [asked(2.1, 200)] }
@@ -1610,6 +1706,7 @@ describe("the checkers", () => {
       asked(2.9995, 401),
       asked(4, 401),
       asked(4, 503),
+      asked(2.9998, 204, { kind: "sign out" }),
       asked(4, 204, { kind: "sign out" }),
       signingIn(5, 401, false),
       signingIn(11, 401, true),
@@ -1617,6 +1714,42 @@ describe("the checkers", () => {
       signingIn(20, 401, true)
     ]
     expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
+  })
+
+  it("find nothing in sessions that users end and are told of, and in passwords that they choose", () => {
+    const journal = [
+      passwordChanged(0.5, true),
+      begun(1, "first"),
+      { ...passwordChanged(2.0005), by },
+      begun(3),
+      begun(3, "other"),
+      begun(3, "third"),
+      { ...sessionEnded(5.0005), session: "other" },
+      { ...sessionEnded(6.0005), session: "third" }
+    ]
+    const exchanges = [
+      asked(1.5, 403, { kind: "keys", session: "first" }),
+      asked(1.5, 200, { session: "first" }),
+      aboutSessions(1.8, 400, { kind: "password", isRight: false, session: "first" }),
+      aboutSessions(2, 204, { kind: "password", isRight: true, session: "first" }),
+      aboutSessions(4, 200, { kind: "sessions", listed: ["ses", "other", "third"].map(idOf) }),
+      aboutSessions(5, 204, { kind: "end session", ends: idOf("other") }),
+      aboutSessions(5.5, 404, { kind: "end session", ends: idOf("other") }),
+      aboutSessions(5.5, 404, { kind: "end session", ends: idOf("nobody's") }),
+      aboutSessions(6, 204, { kind: "end others" }),
+      aboutSessions(7, 200, { kind: "sessions", listed: [idOf("ses")] })
+    ]
+    expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
+  })
+
+  it("find nothing in an API key that ends by itself, or that may only read and is forbidden to create", () => {
+    const exchanges = [
+      created(1, { apiKey: key.secret, status: 403 }),
+      created(3, { apiKey: key.secret, status: 401 }),
+      keyList(3, [])
+    ]
+    const userKeys = [{ ...key, writes: false, expires_us: 2 * s_us }]
+    expect(Revocation.check(evidence({ userKeys, exchanges }))).toEqual([])
   })
 
   it("find nothing in the oldest of more sessions than a user may have, which is refused", () => {

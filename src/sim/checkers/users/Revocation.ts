@@ -4,6 +4,9 @@ import type { Checker } from "../../Evidence.ts"
 import { suspensionsOf } from "../facts/suspensions.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
+/** Moments of an expiry are milliseconds. */
+const expiryWithin_us = 2 * ms_us
+
 /** What is wrong with a list of a user's keys. */
 const wronglyListed = (
   userKeys: ReadonlyArray<UserKey>,
@@ -14,19 +17,22 @@ const wronglyListed = (
     const isListed = listed.has(key.id)
     if (key.user !== user) return isListed ? [`have ${key.id}, which is another user's`] : []
     if (isListed && key.revoked_us < sent_us) return [`have ${key.id}, which was revoked`]
-    const isThere = key.added_us < sent_us && key.revoking_us > answered_us
+    const isThere = key.added_us < sent_us && Math.min(key.revoking_us, key.expires_us) > answered_us
     return isThere && !isListed ? [`are without ${key.id}`] : []
   })
 
 /**
  * One second after its revocation, or after its user was disabled, no node accepts an API key, the time of a request included. No caller with a valid key is refused as unknown: one of a user who is
- * enabled again is valid a second later. A list of a user's keys has those that are valid.
+ * enabled again is valid a second later. One that ends by itself is accepted no longer, where no clock jumps, and one that may only read creates nothing. A list of a user's keys has
+ * those that are valid.
  */
 export const Revocation: Checker = {
   name: "revocation",
-  check: ({ end_us, exchanges, journal, userKeys }) => {
+  check: ({ clock, end_us, exchanges, faults, journal, userKeys }) => {
     const keys = new Map(userKeys.map((key) => [key.secret, key]))
     const suspensions = suspensionsOf(journal)
+    // A node goes by its own clock, and by the database's.
+    const areClocksRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
     return exchanges.flatMap((exchange) => {
       const {
         answered_us = end_us,
@@ -56,6 +62,11 @@ export const Revocation: Checker = {
           keys: [`#${number}`]
         }
       ]
+      if (status < 400 && kind === "create" && !key.writes)
+        return violation(`${key.id} created a link, and may only read`)
+      if (status === 403 && key.writes) return violation(`${key.id} was forbidden to create, and may`)
+      if (status !== 401 && areClocksRight && sent_us > key.expires_us + expiryWithin_us)
+        return violation(`${key.id} was accepted, and had ended by itself`)
       const late_us = sent_us - key.revoked_us
       if (status !== 401 && late_us > s_us)
         return violation(`${key.id} was accepted ${Math.round(late_us / ms_us)} ms after it was revoked`)
@@ -66,7 +77,10 @@ export const Revocation: Checker = {
         return violation(`${key.id} was accepted, whose user was disabled more than a second before`)
       const wasSuspended = suspended.some((one) => one.from_us <= answered_us && one.until_us >= known_us)
       // What a node knows may be as old as a second: a key is known at once only where nobody asked for it before.
-      return status === 401 && answered_us < key.revoking_us && !wasSuspended
+      const mayHaveExpired = areClocksRight
+        ? answered_us >= key.expires_us - expiryWithin_us
+        : Number.isFinite(key.expires_us)
+      return status === 401 && answered_us < key.revoking_us && !wasSuspended && !mayHaveExpired
         ? violation(`${key.id} was refused, and is valid`)
         : []
     })

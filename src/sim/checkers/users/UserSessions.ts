@@ -1,4 +1,6 @@
+import { idOf } from "../../../accounts/Sessions.ts"
 import type { Checker } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us } from "../../world/Time.ts"
 import { suspensionsOf } from "../facts/suspensions.ts"
@@ -6,20 +8,27 @@ import { suspensionsOf } from "../facts/suspensions.ts"
 /** So many sessions a user has at most: the oldest ends. */
 const sessionsMax = 20
 
-/** A session in the database: when it began there, and when it ended, if it did. */
+/** A session in the database: when it began there, whether with a password that must be changed, and when it ended, if it did. */
 interface Session {
+  readonly name: string
   readonly user: string
   readonly begun_us: number
+  readonly mustChange: boolean
   ended_us: number
 }
 
 /** Sessions by the digests of their tokens: each ends by itself, or with its user's password, or when its user is disabled. */
 const sessionsOf = (journal: ReadonlyArray<JournalEntry>): ReadonlyMap<string, Session> => {
   const sessions = new Map<string, Session>()
+  const mustChange = new Set<string>()
   for (const entry of journal) {
     const { at_us, tag } = entry
-    if (tag === "session begun")
-      sessions.set(entry.session, { user: entry.user, begun_us: at_us, ended_us: Number.POSITIVE_INFINITY })
+    if (tag === "session begun") {
+      const { session: name, user } = entry
+      const begun = { name, user, begun_us: at_us, mustChange: mustChange.has(user) }
+      sessions.set(name, { ...begun, ended_us: Number.POSITIVE_INFINITY })
+    }
+    if (tag === "password changed") mustChange[entry.isTemporary ? "add" : "delete"](entry.user)
     if (tag === "session ended" || tag === "password changed" || tag === "user disabled") {
       for (const [name, session] of sessions) {
         const isMeant = tag === "session ended" ? name === entry.session : session.user === entry.user
@@ -30,9 +39,18 @@ const sessionsOf = (journal: ReadonlyArray<JournalEntry>): ReadonlyMap<string, S
   return sessions
 }
 
+/** What a user may do who must choose another password first. */
+const always = new Set(["account", "password", "sign out"])
+
+/** Whether a request asks for the end of a session by itself. */
+const isToEnd = ({ ends, kind, session, user }: Exchange, { name, user: owner }: Session) =>
+  (session === name && (kind === "sign out" || kind === "sign in")) ||
+  (kind === "end session" && ends === idOf(name) && user === owner) ||
+  (kind === "end others" && user === owner && session !== name)
+
 /**
  * A session that has ended is accepted by no node from then on, and until then none takes it for unknown. A disabled user cannot sign in; every
- * other user can, with the right password alone.
+ * other user can, and can choose another password, with the right password alone. Who has a password that an administrator gave can do nothing else before. Sessions end as somebody was told, none by itself without being asked to, and a list has those that have not ended.
  */
 export const UserSessions: Checker = {
   name: "sessions of users",
@@ -44,46 +62,104 @@ export const UserSessions: Checker = {
       keys: number === undefined ? [] : [`#${number}`]
     })
     const sessions = sessionsOf(journal)
+    const all = Array.from(sessions.values())
+    const byId = new Map(all.map((session) => [idOf(session.name), session]))
     const suspensions = suspensionsOf(journal)
-    const changed = journal.flatMap((entry) =>
-      entry.tag === "password changed" ? [{ user: entry.user, at_us: entry.at_us }] : []
-    )
+    const changed = journal.flatMap((entry) => (entry.tag === "password changed" ? [entry] : []))
     const isSuspended = (user: string, from_us: number, to_us = from_us) =>
       suspensions.get(user)?.some((one) => one.from_us <= to_us && one.until_us >= from_us) === true
     const isSurplus = (session: Session, at_us: number) =>
-      Array.from(sessions.values()).filter(
+      all.filter(
         ({ begun_us, ended_us, user }) =>
           user === session.user && begun_us <= at_us && ended_us > session.begun_us
       ).length > sessionsMax
+    /** What is wrong with what an answer told of the user's sessions. */
+    const told = ({
+      answered_us = end_us,
+      ends,
+      kind,
+      listed,
+      sent_us,
+      session: own,
+      status,
+      user
+    }: Exchange) => {
+      const isThere = (one: Session) => one.ended_us > answered_us && !isSurplus(one, answered_us)
+      const others = all.filter((one) => one.user === user && one.name !== own && one.begun_us < sent_us)
+      const meant = ends === undefined ? undefined : byId.get(ends)
+      if (kind === "end others" && status === 204)
+        return others.filter(isThere).map(({ name }) => `session ${name} was said to have ended`)
+      if (kind === "end session" && status === 204)
+        return meant?.user !== user || isThere(meant!) ? [`session ${ends} was said to have ended`] : []
+      if (kind === "end session" && status === 404)
+        return meant?.user === user && isThere(meant!) ? [`session ${ends} was not found`] : []
+      if (kind === "sessions" && listed !== undefined) {
+        const wrong = listed.filter((id) => {
+          const one = byId.get(id)
+          return one?.user !== user || one!.ended_us < sent_us
+        })
+        const absent = others.filter((one) => isThere(one) && !listed.includes(idOf(one.name)))
+        return [
+          ...wrong.map((id) => `a list has session ${id}, which is not there`),
+          ...absent.map(({ name }) => `a list is without session ${name}`)
+        ]
+      }
+      return []
+    }
     return [
-      ...journal.flatMap((entry) =>
-        entry.tag === "session begun" && isSuspended(entry.user, entry.at_us)
-          ? [violation(entry.at_us, `a session of ${entry.user} began, who is disabled, by ${entry.by}`)]
-          : []
-      ),
+      ...journal.flatMap((entry) => {
+        if (entry.tag === "session begun" && isSuspended(entry.user, entry.at_us))
+          return [violation(entry.at_us, `a session of ${entry.user} began, who is disabled, by ${entry.by}`)]
+        if (entry.tag !== "session ended") return []
+        const session = sessions.get(entry.session)
+        const isAsked =
+          session === undefined ||
+          exchanges.some((exchange) => exchange.sent_us <= entry.at_us && isToEnd(exchange, session))
+        return isAsked
+          ? []
+          : [violation(entry.at_us, `a session of ${session.user} was ended, which nobody wanted`)]
+      }),
       ...exchanges.flatMap((exchange) => {
         const { answered_us = end_us, answeredBy, isRight, kind, number, sent_us, status, user } = exchange
         if (status === 0 || status >= 500) return []
         const found = (text: string) => [violation(answered_us, `${text}, by ${answeredBy}`, number)]
+        const changes = changed.filter(
+          (one) => one.user === user && one.at_us >= sent_us && one.at_us <= answered_us
+        )
         if (kind === "sign in" && user !== undefined) {
           if (status < 300 && isRight === false) return found(`${user} signed in with a wrong password`)
-          const wasChanged = changed.some(
-            (one) => one.user === user && one.at_us >= sent_us && one.at_us <= answered_us
-          )
-          return status === 401 && isRight === true && !wasChanged && !isSuspended(user, sent_us, answered_us)
+          return status === 401 &&
+            isRight === true &&
+            changes.length === 0 &&
+            !isSuspended(user, sent_us, answered_us)
             ? found(`${user} could not sign in with the right password`)
             : []
         }
-        // Signing out needs no session that has not ended.
-        const session =
-          kind === "sign out" || exchange.session === undefined ? undefined : sessions.get(exchange.session)
+        const session = exchange.session === undefined ? undefined : sessions.get(exchange.session)
         if (session === undefined) return []
+        // Signing out needs no session that has not ended.
+        if (kind === "sign out") {
+          return status === 204 && session.ended_us > answered_us && !isSurplus(session, answered_us)
+            ? found(`a session of ${session.user} goes on after its user signed out`)
+            : []
+        }
         const late_ms = Math.round((sent_us - session.ended_us) / ms_us)
         if (status !== 401 && sent_us > session.ended_us)
           return found(`a session of ${session.user} was accepted ${late_ms} ms after its end`)
-        return status === 401 && answered_us < session.ended_us && !isSurplus(session, answered_us)
-          ? found(`a session of ${session.user} was refused, and had not ended`)
-          : []
+        if (status === 401 && answered_us < session.ended_us && !isSurplus(session, answered_us))
+          return found(`a session of ${session.user} was refused, and had not ended`)
+        if (status !== 401 && (status === 403) !== (session.mustChange && !always.has(kind)))
+          return found(
+            `a session of ${session.user} ${status === 403 ? "was" : "was not"} told to change the password`
+          )
+        if (kind === "password") {
+          const isDone = changes.some(({ by }) => by === answeredBy)
+          if (status === 204 && (isRight === false || !isDone))
+            return found(`${session.user} was told that the password is another one`)
+          if (status === 400 && isRight === true && changes.length === 0)
+            return found(`${session.user} could not change the password with the right one`)
+        }
+        return told(exchange).flatMap(found)
       })
     ]
   }

@@ -23,7 +23,7 @@ type Ask = <A>(
   self: Effect.Effect<A, StorageError>
 ) => Effect.Effect<A, StorageError>
 
-const notSimulated = Effect.dieMessage("users are only asked for API keys and sessions")
+const notSimulated = Effect.dieMessage("this is not asked of users")
 
 const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Surroundings) =>
   ({
@@ -54,6 +54,25 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
               if (session !== kept) journal.add({ tag: "session ended", by, session })
           })
         )
+      ),
+    setPassword: (user, change) =>
+      ask(
+        "AccountStore.setPassword",
+        transaction(() => [`users ${user}`], undefined, undefined),
+        Effect.tap(accounts.setPassword(user, change), (isSet) => {
+          const { passwordIsTemporary: isTemporary } = change
+          if (isSet) journal.add({ tag: "password changed", by, user, isTemporary })
+        })
+      ),
+    changeUser: (user, change, at) =>
+      ask(
+        "AccountStore.changeUser",
+        transaction(() => [`users ${user}`], undefined, undefined),
+        Effect.tap(accounts.changeUser(user, change, at), (changed) => {
+          if (typeof changed === "string") return
+          const [was, is] = [changed.before, changed.after].map(({ disabledAt }) => disabledAt !== null)
+          if (was !== is) journal.add({ tag: is ? "user disabled" : "user enabled", by, user })
+        })
       ),
     addKey: (key, max) =>
       ask(
