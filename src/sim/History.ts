@@ -1,3 +1,4 @@
+import type { LinkFate } from "../accounts/Users.ts"
 import type { Choices, Visitor } from "./clients/Choices.ts"
 import type { World } from "./world/World.ts"
 
@@ -25,6 +26,7 @@ export interface Wish {
     | "end others"
     | "password"
     | "change user"
+    | "remove user"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -51,6 +53,8 @@ export interface Wish {
   readonly apiKey?: string | undefined
   /** The session that it is sent with, by the digest of its token; for a sign-in, who signs in; and for that, a change of the password and a redirect with one, whether that was right when it was sent. */
   readonly session?: string | undefined
+  /** For the removal of a user: what becomes of the links. */
+  readonly links?: LinkFate | undefined
   /** For the end of one session: which one, by its id. */
   readonly ends?: string | undefined
   readonly user?: string | undefined
@@ -120,6 +124,7 @@ export class History {
       idempotencyKey: asked.idempotencyKey,
       apiKey: asked.apiKey,
       session: asked.session,
+      links: asked.links,
       ends: asked.ends,
       user: asked.user,
       isRight: asked.isRight,

@@ -209,9 +209,11 @@ export type UserEntry =
   /** A session began in the database, by the digest of its token, or was ended there by itself. */
   | { readonly tag: "session begun"; readonly by: string; readonly session: string; readonly user: string }
   | { readonly tag: "session ended"; readonly by: string; readonly session: string }
-  /** A user was disabled or enabled, or has another password: with the first and the last all their sessions end. */
+  /** All links of an owner are to be deleted, who is gone. */
+  | { readonly tag: "owner gone"; readonly by: string; readonly owner: string }
+  /** A user was disabled, enabled or removed, or has another password: with the first and the last all their sessions end. */
   | {
-      readonly tag: "user disabled" | "user enabled"
+      readonly tag: "user disabled" | "user enabled" | "user removed"
       readonly by: string
       readonly user: string
     }

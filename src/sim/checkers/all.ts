@@ -25,6 +25,7 @@ import { Recovery } from "./keys/Recovery.ts"
 import { RepeatedDeletes } from "./RepeatedDeletes.ts"
 import { remembered } from "./facts/remembered.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
+import { Removals } from "./users/Removals.ts"
 import { Revocation } from "./users/Revocation.ts"
 import { Sessions } from "./users/Sessions.ts"
 import { Shown } from "./Shown.ts"
@@ -70,6 +71,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Visits,
   Quotas,
   FailedLookUps,
+  Removals,
   Revocation,
   UserSessions,
   WebhookEvents

@@ -1,5 +1,8 @@
+import type { LinkFate } from "../../accounts/Users.ts"
 import { adminKey } from "../deployment/StubServices.ts"
-import { announced_us, suspended, type Users } from "../deployment/Users.ts"
+import { announced_us, leaving, suspended, type Users } from "../deployment/Users.ts"
+import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import type { Wish } from "../History.ts"
 import type { Requests } from "./Requests.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -12,33 +15,51 @@ const disabledFor_us = 4 * s_us
 /** After how long an administrator asks again who was not told that it is done. */
 const again_us = 500 * ms_us
 
-/** Administrators, who disable a user now and then and enable them again, by the API key of the deployment. */
+/** When the user who leaves is removed, as a part of the time in which clients work: at least, and at most. */
+const removedAt = { least: 0.2, most: 0.6 }
+
+/** Administrators, who disable a user now and then and enable them again, and remove one, by the API key of the deployment. */
 export class Administrators {
   readonly #world: World
   readonly #requests: Requests
   readonly #users: Users
+  readonly #deletesLinks: boolean
   readonly #chance: Chance
 
-  constructor(world: World, requests: Requests, users: Users) {
+  /** `deletesLinks`: whether links can be deleted with their users. */
+  constructor(world: World, requests: Requests, users: Users, deletesLinks: boolean) {
     this.#world = world
     this.#requests = requests
     this.#users = users
+    this.#deletesLinks = deletesLinks
     this.#chance = world.chance("administrators")
   }
 
   /** They begin nothing that would last longer than until then. */
   start(until_us: number) {
-    const wait_us = this.#chance.waiting(enabledFor_us)
-    const away_us = announced_us + this.#chance.waiting(disabledFor_us)
-    if (this.#world.now_us + wait_us + away_us > until_us) return
-    this.#world.after(wait_us, null, () => {
-      this.#users.whenRevoked(this.#users.keys.findLast(({ user }) => user === suspended)!.secret)
-      this.#world.after(announced_us, null, () =>
-        this.#set(true, () =>
-          this.#world.after(away_us, null, () => this.#set(false, () => this.start(until_us)))
-        )
-      )
+    this.#suspendLater(until_us)
+    const { least, most } = removedAt
+    const links = this.#chance.pick(this.#deletesLinks ? (["keep", "delete"] as const) : (["keep"] as const))
+    this.#world.after(until_us * (least + (most - least) * this.#chance.fraction()), null, () => {
+      this.#announce(leaving, () => this.#remove(links))
     })
+  }
+
+  #suspendLater(until_us: number) {
+    const wait_us = this.#chance.waiting(enabledFor_us)
+    const away_us = this.#chance.waiting(disabledFor_us)
+    if (this.#world.now_us + wait_us + announced_us + away_us > until_us) return
+    const enableLater = () =>
+      this.#world.after(away_us, null, () => this.#set(false, () => this.#suspendLater(until_us)))
+    this.#world.after(wait_us, null, () =>
+      this.#announce(suspended, () => this.#set(true, () => void enableLater()))
+    )
+  }
+
+  /** Tells that a user's API key is about to end, so that others use it. */
+  #announce(name: string, done: () => void) {
+    this.#users.whenRevoked(this.#users.keys.findLast(({ user }) => user === name)!.secret)
+    this.#world.after(announced_us, null, done)
   }
 
   /** Disables or enables the user, and asks again until that is done. */
@@ -46,12 +67,27 @@ export class Administrators {
     const request = {
       method: "PATCH",
       path: `/api/v1/users/${suspended}`,
-      headers: { "x-api-key": adminKey, "content-type": "application/json" },
       body: JSON.stringify({ disabled })
     } as const
-    this.#requests.send([{ client: "administrator", kind: "change user" }], request, ([exchange]) => {
-      if (exchange!.status === 200) return done()
-      this.#world.after(again_us, null, () => this.#set(disabled, done))
+    this.#ask({ kind: "change user", user: suspended }, request, [200], done)
+  }
+
+  /** Removes the user, and asks again until that is done. */
+  #remove(links: LinkFate) {
+    const request = { method: "DELETE", path: `/api/v1/users/${leaving}?links=${links}` } as const
+    this.#ask({ kind: "remove user", user: leaving, links }, request, [204, 404], () => {})
+  }
+
+  #ask(
+    wish: Omit<Wish, "client">,
+    request: Omit<VirtualRequest, "headers">,
+    until: ReadonlyArray<number>,
+    done: () => void
+  ) {
+    const headers = { "x-api-key": adminKey, "content-type": "application/json" }
+    this.#requests.send([{ client: "administrator", ...wish }], { ...request, headers }, ([exchange]) => {
+      if (until.includes(exchange!.status)) return done()
+      this.#world.after(again_us, null, () => this.#ask(wish, request, until, done))
     })
   }
 }

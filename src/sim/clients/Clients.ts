@@ -58,6 +58,8 @@ const isPlain = (text: string): boolean => domainKeyOf(text).domain === defaultD
 /** Options of the clients. */
 export interface ClientsOptions extends RequestsOptions {
   readonly workload: WorkloadOptions
+  /** How many databases have links. */
+  readonly databases: number
   readonly answersKept_s: number | null
   readonly users: Users
   readonly changingDomain: ChangingDomain
@@ -110,8 +112,8 @@ export class Clients {
           this.#askAround("followers of an alias", alias, () => this.#followers.below(writtenWithin_us))
       }
     )
-    const { users, workload, world } = options
-    this.#administrators = new Administrators(world, this.#requests, users)
+    const { databases, users, workload, world } = options
+    this.#administrators = new Administrators(world, this.#requests, users, databases === 1)
     this.#browsers =
       users.names.length > 0 && workload.signedIn > 0
         ? new Browsers(world, this.#requests, this.#creates, users, workload.signedIn)

@@ -324,7 +324,8 @@ export class Deployment {
       users: this.#users,
       changingDomain: this.#changingDomain,
       workload: this.options.workload,
-      answersKept_s: this.options.answersKept_s
+      answersKept_s: this.options.answersKept_s,
+      databases: this.options.databases
     })
     // Leaves the last requests time to be answered.
     clients.start(end_us - 5 * s_us)

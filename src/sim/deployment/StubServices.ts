@@ -10,7 +10,6 @@ import { Passwords } from "../../accounts/Passwords.ts"
 import * as Secret from "../../secrets/Secret.ts"
 import { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import { AuditLog } from "../../storage/accounts/AuditLog.ts"
-import { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import { passwords } from "./PasswordsVirtual.ts"
@@ -61,6 +60,5 @@ export const stubServices = Context.mergeAll(
   Context.make(CommonPasswords, Effect.succeed(Effect.succeed(() => false))),
   Context.make(KeyedHash.KeyedHash, KeyedHash.make(Redacted.make("the secret of simulations"))),
   Context.make(WebhookListeners, { has: () => false, refresh: Effect.void, waiting: Effect.never }),
-  Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore")),
-  Context.make(LinkRemovals, unasked<typeof LinkRemovals.Service>("LinkRemovals"))
+  Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore"))
 )

@@ -20,6 +20,8 @@ export const announced_us = 300 * ms_us
 
 /** A user of those who sign in who is disabled now and then. They have no webhook, since that would end. */
 export const suspended = "usr_suspended"
+/** A user of those who sign in whom an administrator removes. They have no webhook either. */
+export const leaving = "usr_leaving"
 /** A user who is an administrator, with API keys that are for links alone. */
 const administrator = "usr_0"
 
@@ -55,7 +57,7 @@ export interface UserKey {
 
 const never_us = Number.POSITIVE_INFINITY
 
-/** Users, each with a password, an API key, which is revoked after a while and has a successor, and a webhook for links that were created or deleted; and {@link suspended}. */
+/** Users, each with a password, an API key, which is revoked after a while and has a successor, and a webhook for links that were created or deleted; {@link suspended}, and {@link leaving}. */
 export class Users {
   readonly keys: Array<UserKey> = []
   /** Those that users have made themselves, in their sessions. */
@@ -83,7 +85,7 @@ export class Users {
     const { signedIn, withAccount } = options.workload
     const count = withAccount === 0 ? 0 : usersMax
     const names = Array.from({ length: count }, (_, number) => `usr_${number}`)
-    this.names = count > 0 && signedIn > 0 ? [...names, suspended] : names
+    this.names = count > 0 && signedIn > 0 ? [...names, suspended, leaving] : names
   }
 
   /** Adds them to the database. Only from within the world. */
@@ -97,8 +99,8 @@ export class Users {
         isAdmin: id === administrator
       }
       const user = newUser(draft, this.#world.now_ms)
-      if (this.#options.workload.signedIn > 0) this.#changePasswordLater(id, until_us)
-      if (id === suspended) {
+      if (this.#options.workload.signedIn > 0 && id !== leaving) this.#changePasswordLater(id, until_us)
+      if (id === suspended || id === leaving) {
         this.#done(accounts.addUser(user))
         this.#addKey(id)
         continue
@@ -131,9 +133,9 @@ export class Users {
     return (chance.happens(formerShare) ? (own.at(-2) ?? own.at(-1)!) : own.at(-1)!).secret
   }
 
-  /** The password that a user has now. */
+  /** The password that a user has now; any where there is no such user any more. */
   passwordOf(user: string): string {
-    return this.#done(this.#database.users.stores.accounts.userById(user))!.passwordHash!
+    return this.#done(this.#database.users.stores.accounts.userById(user))?.passwordHash ?? this.newPassword()
   }
 
   /** Has the database do something at once. */

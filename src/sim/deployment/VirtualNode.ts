@@ -4,6 +4,7 @@ import { Passwords } from "../../accounts/Passwords.ts"
 import type { Links } from "../../actors/links/Links.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
+import * as LinkRemoval from "../../actors/links/LinkRemoval.ts"
 import * as WitnessWatch from "../../actors/WitnessWatch.ts"
 import * as Stock from "../../node/Stock.ts"
 import * as Parts from "../../node/Parts.ts"
@@ -26,6 +27,7 @@ import type { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import type { KeyStock } from "../../storage/keys/KeyStock.ts"
 import type { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
+import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { Witnessed } from "../../storage/nodes/Witnessed.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
@@ -65,6 +67,12 @@ const carrying = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Sco
     self as unknown as Effect.Effect<Context.Context<Has | Sharding>, E, Scope.Scope>
   ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
+/** Deletes the links of users who are gone. */
+const removing = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
+  Parts.adding(LinkRemoval.layer)(
+    self as unknown as Effect.Effect<Context.Context<Has | LinkRemovals | Sharding>, E, Scope.Scope>
+  ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
+
 /** How long a node works on an answer at most. */
 export const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
 
@@ -89,6 +97,7 @@ export type PortServices =
   | LinkStore
   | LinkInvalidations
   | LinkLifetime
+  | LinkRemovals
   | GuardedCreates
   | KeyRangeStore
   | KeyStock
@@ -383,7 +392,8 @@ export class VirtualNode {
       }),
       options.witnessed ? watched : same,
       options.databases > 1 ? carrying : same,
-      users === undefined ? same : UserParts.after(users, process)
+      users === undefined ? same : UserParts.after(users, process),
+      users === undefined || options.databases > 1 ? same : removing
     )
     return Effect.scoped(
       Effect.gen(this, function* () {

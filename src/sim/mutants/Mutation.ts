@@ -25,6 +25,7 @@ import { LinkInvalidations, type LinkInvalidationsService } from "../../storage/
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { Witness } from "../../storage/nodes/Witness.ts"
+import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { DomainStore } from "../../storage/domains/DomainStore.ts"
@@ -59,6 +60,7 @@ export interface Backends {
   readonly ranges: typeof KeyRangeStore.Service
   readonly stock: typeof KeyStock.Service
   readonly lifetime: typeof LinkLifetime.Service
+  readonly ownersGone: typeof LinkRemovals.Service
 }
 
 /** The database's tables. */

@@ -377,6 +377,40 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "links-of-a-removed-user-left",
+    text: "The links of a user who is removed with them stay.",
+    promise: "accounts",
+    checker: "removals",
+    options: signedIn,
+    make: () => ({
+      database: ({ ownersGone }) => ({ ownersGone: { ...ownersGone, ask: () => Effect.void } })
+    })
+  },
+  {
+    name: "links-of-others-removed",
+    text: "With the links of a user who is removed a link of somebody else is deleted.",
+    promise: "accounts",
+    checker: "removals",
+    options: signedIn,
+    make: () => ({
+      database: ({ ownersGone }, { ended, rows }) => ({
+        ownersGone: {
+          ...ownersGone,
+          remove: (count) =>
+            Effect.map(ownersGone.remove(count), (keys) => {
+              const other = Array.from(rows.values()).find(
+                (link) => link.owner === null && link.deletedAt === null
+              )
+              if (keys.length === 0 || other === undefined) return keys
+              rows.set(other.key, { ...other, deletedAt: other.createdAt })
+              ended.set(other.key, other.createdAt)
+              return [...keys, other.key]
+            })
+        }
+      })
+    })
+  },
+  {
     name: "sign-out-forgotten",
     text: "A session goes on when its user signs out.",
     promise: "accounts",

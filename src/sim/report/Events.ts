@@ -108,8 +108,11 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `began session ${entry.session.slice(0, 8)} of ${entry.user}`
     case "session ended":
       return `ended session ${entry.session.slice(0, 8)}`
+    case "owner gone":
+      return `asked for the end of all links of ${entry.owner}`
     case "user disabled":
     case "user enabled":
+    case "user removed":
     case "password changed":
       return `${entry.tag}: ${entry.user}`
     case "offered":

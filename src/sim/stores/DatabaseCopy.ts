@@ -5,6 +5,7 @@ import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import type { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import type { KeyStock, StockKind } from "../../storage/keys/KeyStock.ts"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
+import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { LastTake } from "../../storage/visits/VisitTakes.ts"
@@ -20,6 +21,7 @@ import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
 import * as KeyRangeStoreMemory from "./KeyRangeStoreMemory.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
+import * as LinkRemovalsMemory from "./LinkRemovalsMemory.ts"
 import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
 import type { Comparison, Differs } from "./sql/Comparison.ts"
@@ -38,6 +40,8 @@ export interface Tables {
   readonly visits: VisitStoreMemory.Tables
   /** Subjects of links that were freed, whose visits are to be forgotten. */
   readonly removals: Set<string>
+  /** Owners who are gone and whose links are to be deleted, and since when, in milliseconds since the Unix epoch. */
+  readonly ownersGone: Map<string, number>
   /** Messages for webhooks that a further database keeps until they are carried to the queue of the control database, by their ids. */
   readonly outbox: Map<string, WebhookMessage>
   /** Of one of several databases; the placement is that of the control database. Neither is forgotten. */
@@ -69,6 +73,7 @@ export const emptyTables = (log: CommitLog): Tables => ({
   },
   visits: VisitStoreMemory.emptyTables(),
   removals: log.set("visit_removals"),
+  ownersGone: log.map("link_removals"),
   outbox: log.map("link_outbox"),
   home: BucketHome.empty(),
   placement: BucketPlacementMemory.emptyTables()
@@ -91,6 +96,7 @@ export const cloned = (from: Tables, log: CommitLog): Tables => {
   copyMap(from.updateIds, to.updateIds)
   copyMap(from.takes, to.takes)
   copyMap(from.guards, to.guards)
+  copyMap(from.ownersGone, to.ownersGone)
   copyMap(from.outbox, to.outbox)
   copySet(from.removals, to.removals)
   const [stocked, others] = [from.stocked, to.stocked]
@@ -135,6 +141,7 @@ export class DatabaseCopy {
   readonly guarded: typeof GuardedCreates.Service
   readonly stock: typeof KeyStock.Service
   readonly lifetime: typeof LinkLifetime.Service
+  readonly ownersGone: typeof LinkRemovals.Service
   readonly ranges: typeof KeyRangeStore.Service
   readonly mark: typeof DatabaseMark.Service
   readonly visits: typeof VisitStore.Service
@@ -145,7 +152,18 @@ export class DatabaseCopy {
 
   constructor(options: CopyOptions) {
     const { announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, tables } = options
-    const { ended, guards, home, removals, rows, stocked, takes, updateIds, visits } = tables
+    const {
+      ended,
+      guards,
+      home,
+      ownersGone: gone,
+      removals,
+      rows,
+      stocked,
+      takes,
+      updateIds,
+      visits
+    } = tables
     this.tables = tables
     this.log = log
     this.journal = journal
@@ -170,6 +188,7 @@ export class DatabaseCopy {
         isLocked: this.isLocked,
         ...stocked
       }),
+      ownersGone: Effect.runSync(LinkRemovalsMemory.makeOver({ ended, links: rows }, gone)),
       ranges: KeyRangeStoreMemory.makeOver(stocked.slots),
       visits: VisitStoreMemory.makeOver(visits)
     }
@@ -183,7 +202,7 @@ export class DatabaseCopy {
       })
     this.comparison = compared?.comparison
     const right = compared ?? inMemory
-    const { guarded, lifetime, links, ranges, stock } = {
+    const { guarded, lifetime, links, ownersGone, ranges, stock } = {
       ...right,
       ...broken?.(right, { rows, ended, guards, stocked })
     }
@@ -193,6 +212,7 @@ export class DatabaseCopy {
     this.guarded = open.guarded
     this.stock = stock
     this.lifetime = lifetime
+    this.ownersGone = ownersGone
     this.ranges = ranges
     this.mark = DatabaseMarkMemory.makeOver(stocked)
     this.visits = open.visits

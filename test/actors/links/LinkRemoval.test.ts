@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { turn } from "../../../src/actors/links/LinkRemoval.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { LinkRemovals } from "../../../src/storage/links/LinkRemovals.ts"
-import * as LinkRemovalsMemory from "../../support/memory/LinkRemovalsMemory.ts"
+import * as LinkRemovalsMemory from "../../../src/sim/stores/LinkRemovalsMemory.ts"
 import { linkOf } from "../../support/samples/SomeLinks.ts"
 
 const owners = ["one", "two", "other"]

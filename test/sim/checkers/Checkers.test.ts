@@ -33,6 +33,7 @@ import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { Recovery } from "../../../src/sim/checkers/keys/Recovery.ts"
 import { RepeatedDeletes } from "../../../src/sim/checkers/RepeatedDeletes.ts"
 import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
+import { Removals } from "../../../src/sim/checkers/users/Removals.ts"
 import { Revocation } from "../../../src/sim/checkers/users/Revocation.ts"
 import { Sessions } from "../../../src/sim/checkers/users/Sessions.ts"
 import { Specification } from "../../../src/sim/checkers/Specification.ts"
@@ -272,6 +273,16 @@ const tried = (at_s: number, isAllowed: boolean) =>
   ({ ...took(at_s, isAllowed), held: [{ limit: 3, period: "minute" }] }) as const
 const ownBound = { ...bound, link: { ...row, owner: "usr_0" } }
 const offered = { tag: "offered", at_us: s_us, by, events: ["msg"] } as const
+/** A user whom an administrator removes. */
+const userRemoved = (at_s: number, links: "keep" | "delete") =>
+  exchange(at_s, {
+    kind: "remove user",
+    key: undefined,
+    location: undefined,
+    user: "usr_0",
+    links,
+    status: 204
+  })
 /** A link that is deleted, and redirected at some time, by a node that may do so for 10 s. */
 const stale = (at_s: number): Partial<Evidence> => ({
   options: { ...presets.calm(), staleRedirects_s: 10 },
@@ -994,6 +1005,34 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     }
   ],
   [
+    "a link that is deleted, and that nobody asked to delete",
+    Removals,
+    { journal: [bound, deleted(2 * s_us)] }
+  ],
+  [
+    "a link of somebody else than the user whose links are deleted",
+    Removals,
+    { exchanges: [userRemoved(1, "delete")], journal: [bound, deleted(2 * s_us)] }
+  ],
+  [
+    "a link that is deleted, and was to be kept",
+    Removals,
+    { exchanges: [userRemoved(1, "keep")], journal: [ownBound, deleted(2 * s_us)] }
+  ],
+  [
+    "the end of all links of a user, which nobody asked for",
+    Removals,
+    {
+      exchanges: [userRemoved(1, "keep")],
+      journal: [{ tag: "owner gone", at_us: s_us, by, owner: "usr_0" }]
+    }
+  ],
+  [
+    "a link that is left of a user whose links are deleted",
+    Removals,
+    { exchanges: [userRemoved(2, "delete")], journal: [ownBound], row: () => ownBound.link }
+  ],
+  [
     "a link by an API key that may only read",
     Revocation,
     { userKeys: [{ ...key, writes: false }], exchanges: [created(3, { apiKey: key.secret })] }
@@ -1714,6 +1753,29 @@ describe("the checkers", () => {
       signingIn(20, 401, true)
     ]
     expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
+  })
+
+  it("find nothing in links that somebody deletes, or that go or stay with their user", () => {
+    const gone = { ...ownBound.link, deletedAt: 1 }
+    const all: ReadonlyArray<Partial<Evidence>> = [
+      { exchanges: [created(1), deleting(2)], journal: [bound, deleted(2.0005 * s_us)] },
+      {
+        exchanges: [userRemoved(2, "delete")],
+        journal: [
+          ownBound,
+          { tag: "owner gone", at_us: 2.0005 * s_us, by, owner: "usr_0" },
+          deleted(3 * s_us)
+        ],
+        row: () => gone
+      },
+      { exchanges: [userRemoved(2, "keep")], journal: [ownBound], row: () => ownBound.link },
+      {
+        exchanges: [{ ...userRemoved(2, "delete"), status: 0 }],
+        journal: [ownBound],
+        row: () => ownBound.link
+      }
+    ]
+    for (const some of all) expect(Removals.check(evidence(some))).toEqual([])
   })
 
   it("find nothing in sessions that users end and are told of, and in passwords that they choose", () => {

@@ -13,7 +13,7 @@ export const suspensionsOf = (
   const suspensions = new Map<string, Array<Suspension>>()
   for (const entry of journal) {
     const { at_us, tag } = entry
-    if (tag === "user disabled") {
+    if (tag === "user disabled" || tag === "user removed") {
       const own = suspensions.get(entry.user) ?? []
       suspensions.set(entry.user, [...own, { from_us: at_us, until_us: Number.POSITIVE_INFINITY }])
     }

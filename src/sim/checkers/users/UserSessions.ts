@@ -29,7 +29,12 @@ const sessionsOf = (journal: ReadonlyArray<JournalEntry>): ReadonlyMap<string, S
       sessions.set(name, { ...begun, ended_us: Number.POSITIVE_INFINITY })
     }
     if (tag === "password changed") mustChange[entry.isTemporary ? "add" : "delete"](entry.user)
-    if (tag === "session ended" || tag === "password changed" || tag === "user disabled") {
+    if (
+      tag === "session ended" ||
+      tag === "password changed" ||
+      tag === "user disabled" ||
+      tag === "user removed"
+    ) {
       for (const [name, session] of sessions) {
         const isMeant = tag === "session ended" ? name === entry.session : session.user === entry.user
         if (isMeant) session.ended_us = Math.min(session.ended_us, at_us)

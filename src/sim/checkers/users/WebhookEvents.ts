@@ -1,6 +1,6 @@
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import { adminId } from "../../../accounts/Access.ts"
-import { suspended } from "../../deployment/Users.ts"
+import { leaving, suspended } from "../../deployment/Users.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
 /** How long an event takes at most when nothing fails, and how long a failure holds up what comes later, beside the pause of its webhook. */
@@ -116,7 +116,7 @@ export const WebhookEvents: Checker = {
         heldUpUntil_us = Math.max(heldUpUntil_us, entry.at_us + heldUpFor_us)
       if (entry.tag === "put off")
         heldUpUntil_us = Math.max(heldUpUntil_us, entry.at_us + entry.pause_ms * ms_us + deliveredWithin_us)
-      if (entry.tag === "bound" && ![null, adminId, suspended].includes(entry.link.owner)) {
+      if (entry.tag === "bound" && ![null, adminId, suspended, leaving].includes(entry.link.owner)) {
         owned.add(entry.link.key)
         changes++
       }

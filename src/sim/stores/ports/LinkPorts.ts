@@ -3,6 +3,7 @@ import { plainKeyOf } from "../../../keys/QualifiedKey.ts"
 import type { Link } from "../../../model/Link.ts"
 import { type GuardedLink, GuardedCreates } from "../../../storage/links/GuardedCreates.ts"
 import { LinkLifetime, type Recycling } from "../../../storage/links/LinkLifetime.ts"
+import { LinkRemovals } from "../../../storage/links/LinkRemovals.ts"
 import { type Deletion, LinkStore, type Update } from "../../../storage/links/LinkStore.ts"
 import type { Take } from "../../../storage/visits/VisitTakes.ts"
 import { batchRow, guardRow, linkRow } from "../database/RowNames.ts"
@@ -239,13 +240,43 @@ const linkLifetime = (
   }
 }
 
+/** Links that another transaction has locked are passed over by SQL; here they are waited for. */
+const linkRemovals = (
+  call: Call,
+  by: string,
+  { primary: { tables } }: Surroundings
+): typeof LinkRemovals.Service => ({
+  ask: (owner) =>
+    call("LinkRemovals.ask", statement(), ({ journal, ownersGone }) =>
+      Effect.tap(ownersGone.ask(owner), () => journal.add({ tag: "owner gone", by, owner }))
+    ),
+  remove: (count) =>
+    call(
+      "LinkRemovals.remove",
+      transaction(
+        undefined,
+        () =>
+          Array.from(tables.rows.values()).flatMap(({ deletedAt, key, owner }) =>
+            deletedAt === null && owner !== null && tables.ownersGone.has(owner) ? [linkRow(key)] : []
+          ),
+        undefined
+      ),
+      ({ announce, journal, ownersGone }) =>
+        Effect.tap(ownersGone.remove(count), (keys) => {
+          for (const key of keys) journal.add({ tag: "deleted", by, key })
+          announce(new Set(keys))
+        })
+    )
+})
+
 /** The stores of links, of the guards of their creates, and of what ends them, as a process reaches them. */
 export const make = (
   call: Call,
   by: string,
   surroundings: Surroundings
-): Context.Context<LinkStore | GuardedCreates | LinkLifetime> =>
+): Context.Context<LinkStore | GuardedCreates | LinkLifetime | LinkRemovals> =>
   Context.make(LinkStore, linkStore(call, by, surroundings)).pipe(
     Context.add(GuardedCreates, guardedCreates(call, by, surroundings)),
-    Context.add(LinkLifetime, linkLifetime(call, by, surroundings))
+    Context.add(LinkLifetime, linkLifetime(call, by, surroundings)),
+    Context.add(LinkRemovals, linkRemovals(call, by, surroundings))
   )

@@ -74,6 +74,14 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
           if (was !== is) journal.add({ tag: is ? "user disabled" : "user enabled", by, user })
         })
       ),
+    removeUser: (user) =>
+      ask(
+        "AccountStore.removeUser",
+        transaction(() => [`users ${user}`], undefined),
+        Effect.tap(accounts.removeUser(user), (removed) => {
+          if (removed === "removed") journal.add({ tag: "user removed", by, user })
+        })
+      ),
     addKey: (key, max) =>
       ask(
         "AccountStore.addKey",
@@ -152,6 +160,7 @@ const webhookStore = (
         journal.add({ tag: "put off", by, message, lease, attempt, for_ms, pause_ms })
       })
     ),
+  removeAllOf: (owner) => ask("WebhookStore.removeAllOf", statement(), webhooks.removeAllOf(owner)),
   release: (delivery, in_ms) => ask("WebhookStore.release", statement(), webhooks.release(delivery, in_ms)),
   lapse: (adminKeyId) => ask("WebhookStore.lapse", statement(), webhooks.lapse(adminKeyId)),
   sweep: ask("WebhookStore.sweep", statement(), webhooks.sweep)

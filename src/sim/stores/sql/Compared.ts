@@ -125,6 +125,7 @@ export const make = (
     openBatches: (batches: ReadonlyArray<BatchRecord>) =>
       batches.map((batch) => ({ ...batch, keys: toStrings(batch.keys) }))
   })
+  const ownersGone = comparison.port("LinkRemovals", memory.ownersGone, sql.ownersGone, { remove: sorted })
   const { dropWriters, forget, totals, write } = comparison.port("VisitStore", memory.visits, sql.visits)
 
   return {
@@ -185,6 +186,7 @@ export const make = (
         ),
       adopt: (count) => some(stock.adopt(count), 1, (moved) => moved)
     },
+    ownersGone: { ...ownersGone, remove: (count) => some(ending(ownersGone.remove(count)), count, sizeOf) },
     visits: { ...memory.visits, dropWriters, forget, totals, write }
   }
 }

@@ -11,6 +11,7 @@ import * as KeyRangeStoreSql from "../../../storage/keys/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "../../../storage/keys/KeyStockSql.ts"
 import * as GuardedCreatesSql from "../../../storage/links/GuardedCreatesSql.ts"
 import * as LinkLifetimeSql from "../../../storage/links/LinkLifetimeSql.ts"
+import * as LinkRemovalsSql from "../../../storage/links/LinkRemovalsSql.ts"
 import { LinkStore } from "../../../storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../storage/links/LinkStoreSql.ts"
 import * as Migrations from "../../../storage/sql/Migrations.ts"
@@ -58,6 +59,7 @@ export const make = (
         stock,
         guarded: yield* Effect.provideService(GuardedCreatesSql.make, LinkStore, links),
         lifetime: yield* Effect.provideService(LinkLifetimeSql.make, KeyStock, stock),
+        ownersGone: yield* LinkRemovalsSql.make,
         ranges: yield* KeyRangeStoreSql.make,
         visits: yield* VisitStoreSql.make,
         domains: yield* DomainStoreSql.make,
