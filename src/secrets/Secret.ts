@@ -1,17 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
-import { Context, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 
 /** Draws `bytes` bytes from the operating system's cryptographic generator, synchronously: the only randomness that must not be replayable. */
 export const drawNow = (bytes: number): Buffer => randomBytes(bytes)
 
-/** What draws the bytes of secrets: {@link drawNow}, except in simulations, which are replayed. */
-export class SecretBytes extends Context.Reference<SecretBytes>()("linkmint/SecretBytes", {
-  defaultValue: () => drawNow
-}) {}
-
 /** See {@link drawNow}. */
-export const draw = (bytes: number): Effect.Effect<Buffer> =>
-  Effect.map(SecretBytes, (drawBytes) => drawBytes(bytes))
+export const draw = (bytes: number): Effect.Effect<Buffer> => Effect.sync(() => drawNow(bytes))
 
 /** Draws the secret of an API key. */
 export const drawApiKey: Effect.Effect<Redacted.Redacted> = Effect.map(draw(24), (bytes) =>

@@ -60,8 +60,10 @@ export interface Evidence {
   readonly userKeys: ReadonlyArray<UserKey>
   /** When the domain that comes and goes did so, in that order. */
   readonly domainChanges: ReadonlyArray<DomainChange>
-  /** Events that wait for webhooks' receivers at the end, by their ids. */
+  /** Events that wait at the end, by their ids: for the webhooks that users have from the beginning on, or to be carried from one database to another. */
   readonly undelivered: ReadonlySet<string>
+  /** Events that wait for any webhook at the end: its id and the event's. */
+  readonly waitingFor: ReadonlySet<string>
   /** Visits that nodes say they have dropped. */
   readonly visitsShed: number
   /** Keys in the buffers of nodes at the end. */

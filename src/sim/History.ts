@@ -2,6 +2,14 @@ import type { LinkFate } from "../accounts/Users.ts"
 import type { Choices, Visitor } from "./clients/Choices.ts"
 import type { World } from "./world/World.ts"
 
+/** What a user asks for of webhooks: of one, by its id, or to have one with such events, which ends with the API key, if it was made with one. */
+export interface WebhookWish {
+  readonly act: "add" | "list" | "remove" | "verify" | "dead letters" | "retry"
+  readonly id?: string
+  readonly events?: ReadonlyArray<string>
+  readonly keyId?: string | null
+}
+
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
@@ -27,6 +35,7 @@ export interface Wish {
     | "password"
     | "change user"
     | "remove user"
+    | "webhook"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -59,6 +68,8 @@ export interface Wish {
   readonly ends?: string | undefined
   readonly user?: string | undefined
   readonly isRight?: boolean | undefined
+  /** What is asked for of webhooks. */
+  readonly webhook?: WebhookWish | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
   readonly direct?: boolean | undefined
 }
@@ -80,7 +91,7 @@ export interface Exchange extends Wish {
   status: number
   /** The target of a redirect. */
   location: string | undefined
-  /** For a create: the answer's body, and whether it repeats the answer to an earlier request. */
+  /** For a create, and what is asked of webhooks: the answer's body; and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
   /** For the last page of a list that was followed to its end: the links of all pages; none where it is no whole one. For one of API keys or sessions their ids. */
@@ -128,6 +139,7 @@ export class History {
       ends: asked.ends,
       user: asked.user,
       isRight: asked.isRight,
+      webhook: asked.webhook,
       direct: asked.direct,
       number: this.exchanges.length,
       sent_us: this.#world.now_us,

@@ -1,4 +1,5 @@
 import type { Link } from "../model/Link.ts"
+import type { Webhook, WebhookMessage } from "../model/Webhook.ts"
 import type { Quota } from "../storage/accounts/QuotaStore.ts"
 import type { RangeSlot, Watermark } from "../storage/keys/KeyRangeStore.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
@@ -223,26 +224,65 @@ export type UserEntry =
       readonly user: string
       /** Whether its user must choose another one before anything else. */
       readonly isTemporary: boolean
+      /** Whether the user's API keys and webhooks have ended with the former one. */
+      readonly revokesKeys: boolean
     }
-  /** Events were queued for a webhook's receiver, by their ids; and a message with some arrived there. */
-  | { readonly tag: "offered"; readonly by: string; readonly events: ReadonlyArray<string> }
-  | { readonly tag: "received"; readonly by: string; readonly events: ReadonlyArray<string> }
-  /** The store gave messages to a process for a while; it has heard that one was delivered; and it has the failure of one, when that is sent again (`null`: never), and for how long its webhook is paused. */
+  /** An API key was revoked in the database. */
+  | { readonly tag: "key revoked"; readonly by: string; readonly apiKey: string }
+  /** A webhook was added to the database or removed there; its receiver has answered a challenge, which was the latest one or not. */
+  | { readonly tag: "webhook added"; readonly by: string; readonly webhook: Webhook }
+  | { readonly tag: "webhook removed"; readonly by: string; readonly webhook: string }
+  | {
+      readonly tag: "webhook verified"
+      readonly by: string
+      readonly webhook: string
+      readonly message: string
+      readonly isLatest: boolean
+    }
+  /** Webhooks were marked as ended whose user or API key has ended. */
+  | { readonly tag: "webhooks lapsed"; readonly by: string }
+  /** Events of changes of links were committed with these, by their ids, each of an owner; they were queued for the webhooks that there were; and a message with some arrived at a URL. */
+  | {
+      readonly tag: "offered"
+      readonly by: string
+      readonly events: ReadonlyArray<string>
+      readonly owners: ReadonlyArray<string>
+    }
+  | {
+      readonly tag: "queued"
+      readonly by: string
+      readonly events: ReadonlyArray<Pick<WebhookMessage, "id" | "owner" | "event">>
+    }
+  | {
+      readonly tag: "received"
+      readonly by: string
+      readonly url: string
+      readonly events: ReadonlyArray<string>
+      readonly headers: Readonly<Record<string, string | undefined>>
+      readonly body: string
+    }
+  /** The store gave messages to a process for a while; it has heard that one was delivered, or was not tried; and it has the failure of one, when that is sent again (`null`: never), and for how long its webhook is paused. */
   | {
       readonly tag: "leased messages"
       readonly by: string
-      readonly messages: ReadonlyArray<{ readonly message: string; readonly lease: string }>
+      readonly messages: ReadonlyArray<Leased>
     }
-  | { readonly tag: "delivered"; readonly by: string; readonly message: string; readonly lease: string }
-  | {
+  | ({ readonly tag: "delivered" | "untried"; readonly by: string } & Leased)
+  | ({
       readonly tag: "put off"
       readonly by: string
-      readonly message: string
-      readonly lease: string
       readonly attempt: number
       readonly for_ms: number | null
       readonly pause_ms: number
-    }
+    } & Leased)
+
+/** A message that was given to a process under a lease. */
+export interface Leased {
+  readonly webhook: string
+  readonly message: string
+  readonly lease: string
+  readonly isChallenge: boolean
+}
 
 /** What happened to a process. */
 export type ProcessEntry =

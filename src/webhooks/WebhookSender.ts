@@ -67,7 +67,8 @@ export interface WebhookSenderOptions {
   readonly allowPrivate: boolean
 }
 
-const make = ({ allowPrivate }: WebhookSenderOptions) =>
+/** See {@link WebhookSender}: over an HTTP client. */
+export const make = ({ allowPrivate }: WebhookSenderOptions) =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const scoped = HttpClient.withScope(client)
 

@@ -35,6 +35,8 @@ import { Stores } from "./Stores.ts"
 import { UniqueBinding } from "./keys/UniqueBinding.ts"
 import { UserSessions } from "./users/UserSessions.ts"
 import { Visits } from "./Visits.ts"
+import { OwnWebhooks } from "./users/OwnWebhooks.ts"
+import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
 
 /** Every checker. */
@@ -74,7 +76,9 @@ export const checkers: ReadonlyArray<Checker> = [
   Removals,
   Revocation,
   UserSessions,
-  WebhookEvents
+  WebhookEvents,
+  WebhookDeliveries,
+  OwnWebhooks
 ]
 
 /** Checks a run for every promise. */

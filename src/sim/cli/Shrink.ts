@@ -79,6 +79,7 @@ const unneeded = [
   "listed",
   "editedInBulk",
   "signedIn",
+  "withWebhooks",
   "guessed",
   "withDomain",
   "domainsChanged",

@@ -3,10 +3,12 @@ import { AccountRequests, type Ask } from "./AccountRequests.ts"
 import type { Answer } from "./Balancer.ts"
 import type { Creates } from "./Creates.ts"
 import { ofBrowser } from "./Drafts.ts"
+import type { WorkloadOptions } from "../cli/Options.ts"
 import type { Exchange, Wish } from "../History.ts"
 import type { Requests } from "./Requests.ts"
-import { emailOf, type Users } from "../deployment/Users.ts"
+import { emailOf, leaving, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import { WebhookRequests } from "./WebhookRequests.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { World } from "../world/World.ts"
 
@@ -39,6 +41,12 @@ const sentBy = (cookie: string, body: object | undefined): Pick<VirtualRequest, 
         headers: { ...ofBrowser(cookie), "content-type": "application/json" },
         body: JSON.stringify(body)
       }
+
+/** The same with an API key. */
+const byKey = (secret: string, body: object | undefined): Pick<VirtualRequest, "headers" | "body"> => ({
+  headers: { "x-api-key": secret, ...(body !== undefined && { "content-type": "application/json" }) },
+  ...(body !== undefined && { body: JSON.stringify(body) })
+})
 
 /** A browser of a user. */
 class Browser {
@@ -91,15 +99,25 @@ export class Browsers {
   readonly #users: Users
   readonly #account: AccountRequests
   readonly #share: number
+  readonly #webhooksShare: number
+  readonly #webhooks: WebhookRequests
   readonly #chance: Chance
   readonly #browsers: ReadonlyArray<Browser>
 
-  /** `share`: how likely a request is one of theirs. */
-  constructor(world: World, requests: Requests, creates: Creates, users: Users, share: number) {
+  /** How likely a request is one of theirs, and one of those about webhooks. */
+  constructor(
+    world: World,
+    requests: Requests,
+    creates: Creates,
+    users: Users,
+    { signedIn, withWebhooks }: Pick<WorkloadOptions, "signedIn" | "withWebhooks">
+  ) {
     this.#requests = requests
     this.#creates = creates
     this.#users = users
-    this.#share = share
+    this.#share = signedIn
+    this.#webhooksShare = withWebhooks
+    this.#webhooks = new WebhookRequests(world, users)
     this.#chance = world.chance("browsers")
     this.#account = new AccountRequests(world, creates, users, this.#chance)
     this.#browsers = users.names.flatMap((user) =>
@@ -140,6 +158,28 @@ export class Browsers {
     }
     if (browser.mustChange && token === browser.token(false))
       return this.#account.changePassword(browser.user, ask)
+    if (this.#webhooksShare > 0 && browser.user !== leaving && this.#chance.happens(this.#webhooksShare)) {
+      let left = 0
+      return this.#webhooks.act(browser.user, ({ request: { body, ...request }, wish }, told) => {
+        left++
+        const { user } = browser
+        const { apiKey } = wish
+        const shown = apiKey === undefined ? { session: own.session } : {}
+        const sent = apiKey === undefined ? sentBy(own.cookie, body) : byKey(apiKey, body)
+        this.#requests.send(
+          [{ client: user, kind: "webhook", user, direct, ...shown, ...wish }],
+          { ...request, ...sent },
+          ([exchange], answer) => {
+            if (apiKey === undefined) answered(exchange!)
+            if (answer !== undefined) {
+              exchange!.body = answer.response.body
+              told?.(answer, exchange!)
+            }
+            if (--left === 0) done()
+          }
+        )
+      })
+    }
     if (this.#chance.happens(createdShare)) {
       return this.#creates.inSession(browser.user, own, direct, (exchange) => {
         answered(exchange)

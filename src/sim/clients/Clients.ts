@@ -116,7 +116,7 @@ export class Clients {
     this.#administrators = new Administrators(world, this.#requests, users, databases === 1)
     this.#browsers =
       users.names.length > 0 && workload.signedIn > 0
-        ? new Browsers(world, this.#requests, this.#creates, users, workload.signedIn)
+        ? new Browsers(world, this.#requests, this.#creates, users, workload)
         : undefined
   }
 

@@ -38,7 +38,7 @@ import * as WitnessVirtual from "../stores/WitnessVirtual.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
 import { VirtualRedis } from "../stores/VirtualRedis.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
-import { Users } from "./Users.ts"
+import { isFirstWebhook, Users } from "./Users.ts"
 import { VirtualNode } from "./VirtualNode.ts"
 import { Network } from "../world/Network.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -199,7 +199,8 @@ export class Deployment {
     this.#receiver = new VirtualServer(this.world, this.#network, {
       name: "receiver",
       faults: () => this.#faults.webhookCalls,
-      answerMax_ms: 10_000,
+      // Longer than a node waits.
+      answerMax_ms: 12_000,
       inOrder: false,
       crashPoint,
       unanswered: this.#journal.unanswered,
@@ -244,6 +245,7 @@ export class Deployment {
     this.world.after(healed_us, null, () => this.#heal())
     this.world.runUntil(end_us)
     const lives = livesOf(this.#journal.entries)
+    const waiting = this.#database.undelivered
     const evidence: Evidence = {
       options: this.options,
       ...attributed(this.#history.exchanges, this.#journal.entries, lives),
@@ -281,9 +283,10 @@ export class Deployment {
       domainChanges: this.#changingDomain.changes,
       compared: this.#database.compared,
       undelivered: new Set([
-        ...this.#database.undelivered,
+        ...waiting.flatMap(({ event, webhook }) => (isFirstWebhook(webhook) ? [event] : [])),
         ...this.#databases.flatMap(({ tables }) => [...tables.outbox.keys()])
       ]),
+      waitingFor: new Set(waiting.map(({ event, webhook }) => `${webhook} ${event}`)),
       visitsShed: visitsShedSoFar() - shedBefore,
       buffered: new Set(this.world.look(() => this.#nodes().flatMap(({ buffered }) => buffered))),
       asideLost: this.#aside?.lost ?? 0,

@@ -23,14 +23,15 @@ import * as WebhookListeners from "../../storage/webhooks/WebhookListeners.ts"
 import * as WebhookOutbox from "../../storage/webhooks/WebhookOutbox.ts"
 import * as WebhookDelivery from "../../webhooks/WebhookDelivery.ts"
 import * as WebhookMessages from "../../webhooks/WebhookMessages.ts"
-import { NotTaken, WebhookSender } from "../../webhooks/WebhookSender.ts"
+import { WebhookSender } from "../../webhooks/WebhookSender.ts"
+import * as WebhookRoutes from "../../http/webhooks/WebhookRoutes.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
-import { eventsOf } from "../stores/WebhookStoreMemory.ts"
 import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { VirtualServer } from "../world/VirtualServer.ts"
+import * as Receivers from "./Receivers.ts"
 
 /** After how long without use a session ends: longer than a run, as in production. */
 const sessionIdle = Duration.hours(24)
@@ -155,13 +156,17 @@ type Known =
   | WebhookStore
   | WebhookListeners.WebhookListeners
 
-/** What else such a node answers, by what it has when it has begun: requests of users who sign in, and their API keys. */
-export const routes = <Has>(context: Context.Context<Has>) =>
+/** What else such a node answers, by what it has when it has begun: requests of users who sign in, of their API keys, and of their webhooks. `own`: where it is reached. */
+export const routes = <Has>(context: Context.Context<Has>, own: WebhookRoutes.WebhookPolicy["own"]) =>
   Effect.provide(
-    Effect.map(
-      Effect.all([AccountRoutes.make({ signUp: false }), ApiKeyRoutes.make, UserRoutes.make]),
-      ([accounts, apiKeys, users]) => ({ ...accounts, apiKeys, users })
-    ),
+    Effect.gen(function* () {
+      return {
+        ...(yield* AccountRoutes.make({ signUp: false })),
+        apiKeys: yield* ApiKeyRoutes.make,
+        users: yield* UserRoutes.make,
+        webhooks: yield* WebhookRoutes.make({ own, allowPrivate: false })
+      }
+    }),
     context as unknown as Context.Context<
       Known | Accounts.Accounts | Quotas.Quotas | Sessions.Sessions | Users.Users
     >
@@ -171,19 +176,7 @@ export const routes = <Has>(context: Context.Context<Has>) =>
 export const after =
   ({ journal, mutation, options, receiver }: UserSurroundings, process: VirtualProcess) =>
   <Has, E>(whole: Built<Has, E>): Built<Has, E> => {
-    const sender: typeof WebhookSender.Service = {
-      send: (delivery) =>
-        receiver
-          .call(process, "Webhook.send", () => {
-            journal.add({ tag: "received", by: process.id, events: eventsOf(delivery) })
-            return { status: 204, body: "" }
-          })
-          .pipe(
-            Effect.mapError(
-              ({ reason }) => new NotTaken({ reason: `The request could not be sent: ${reason}.` })
-            )
-          )
-    }
+    const sender = Receivers.senderTo(receiver, process, journal)
     const { createsPerMinute, failedLookupsPerMinute, redirectsPerDay } = options
     const quotas = { ...Quotas.unlimited, createsPerMinute, failedLookupsPerMinute, redirectsPerDay }
     return (whole as unknown as Built<Known, E>).pipe(
@@ -212,6 +205,6 @@ export const after =
         const found = Context.get(context, Quotas.Quotas)
         return Context.add(context, Quotas.Quotas, mutation.quotasOf?.(found) ?? found)
       }),
-      adding(Layer.provide(WebhookDelivery.layer, Layer.succeed(WebhookSender, sender)))
+      adding(Layer.provide(WebhookDelivery.layer, Layer.effect(WebhookSender, sender)))
     ) as unknown as Built<Has, E>
   }

@@ -23,7 +23,7 @@ export const suspended = "usr_suspended"
 /** A user of those who sign in whom an administrator removes. They have no webhook either. */
 export const leaving = "usr_leaving"
 /** A user who is an administrator, with API keys that are for links alone. */
-const administrator = "usr_0"
+export const administrator = "usr_0"
 
 /** How long a user's password stays the same on average, where users sign in. */
 const passwordLasts_us = 20 * s_us
@@ -36,6 +36,15 @@ const temporaryShare = 0.3
 
 /** How likely a client uses an API key that was revoked last rather than the one that is valid. */
 const formerShare = 0.3
+
+/** Where the webhooks of users lead that there are from the beginning on. */
+export const ownReceiver = "https://receiver.example.com/"
+
+/** The id of the webhook that a user has from the beginning on. */
+export const firstWebhookOf = (user: string) => `whk_${user}`
+
+/** Whether a webhook is one of these. */
+export const isFirstWebhook = (id: string) => id.startsWith("whk_usr_")
 
 /** The e-mail address of a user. */
 export const emailOf = (user: string) => `${user}@example.com`
@@ -106,12 +115,12 @@ export class Users {
         continue
       }
       const webhook = {
-        id: `whk_${id}`,
+        id: firstWebhookOf(id),
         owner: id,
         keyId: null,
-        url: "https://receiver.example.com/",
+        url: `${ownReceiver}${id}/text`,
         events: ["link.created", "link.deleted"],
-        secret: "whsec_",
+        secret: `whsec_${Buffer.from(id).toString("base64")}`,
         createdAt: this.#world.now_ms
       } as const
       this.#done(
@@ -121,6 +130,15 @@ export class Users {
           webhooks.verify(webhook.id, `challenge of ${id}`)
         ])
       )
+      const by = "the beginning"
+      this.#journal.add({ tag: "webhook added", by, webhook })
+      this.#journal.add({
+        tag: "webhook verified",
+        by,
+        webhook: webhook.id,
+        message: `challenge of ${id}`,
+        isLatest: true
+      })
       this.#addKey(id)
       this.#revokeLater(id, until_us)
     }
@@ -131,6 +149,11 @@ export class Users {
     const name = chance.pick(this.names)
     const own = this.keys.filter(({ user }) => user === name)
     return (chance.happens(formerShare) ? (own.at(-2) ?? own.at(-1)!) : own.at(-1)!).secret
+  }
+
+  /** The API key of a user that is revoked last. */
+  lastKeyOf(name: string): UserKey {
+    return this.keys.findLast(({ user }) => user === name)!
   }
 
   /** The password that a user has now; any where there is no such user any more. */
@@ -230,7 +253,8 @@ export class Users {
       const { accounts } = this.#database.users.stores
       this.#done(accounts.setPassword(user, { ...change, at: this.#world.now_ms }))
       const by = "an administrator"
-      this.#journal.add({ tag: "password changed", by, user, isTemporary: passwordIsTemporary })
+      const how = { isTemporary: passwordIsTemporary, revokesKeys: false }
+      this.#journal.add({ tag: "password changed", by, user, ...how })
       this.#world.tell("users", "password changed", user)
       this.#changePasswordLater(user, until_us)
     })
@@ -244,6 +268,7 @@ export class Users {
     this.#world.after(wait_us + announced_us, null, () => {
       this.#done(this.#database.users.stores.accounts.removeKey(last.id, null))
       this.revoked(last)
+      this.#journal.add({ tag: "key revoked", by: "an administrator", apiKey: last.id })
       this.#world.tell("users", "revoked", last.id)
       this.#addKey(user)
       this.#revokeLater(user, until_us)

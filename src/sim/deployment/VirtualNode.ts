@@ -400,7 +400,8 @@ export class VirtualNode {
         const context = yield* whole
         const serving = Effect.gen(function* () {
           const links = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
-          const operations = users === undefined ? links : { ...links, ...(yield* UserParts.routes(context)) }
+          const operations =
+            users === undefined ? links : { ...links, ...(yield* UserParts.routes(context, httpOptions.own)) }
           return yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
         })
         const { serve } =

@@ -117,6 +117,8 @@ export interface Mutation {
   readonly sessions?: (sessions: typeof Sessions.Service, process: VirtualProcess) => typeof Sessions.Service
   /** What the database does at one moment with users. */
   readonly users?: (accounts: typeof AccountStore.Service) => typeof AccountStore.Service
+  /** What the database does at one moment with webhooks. */
+  readonly webhookTables?: (webhooks: typeof WebhookStore.Service) => typeof WebhookStore.Service
   /** What queues events in the transaction of a change. */
   readonly outbox?: (
     outbox: typeof LinkStore.Service,

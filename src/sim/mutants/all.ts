@@ -15,6 +15,7 @@ import { standbys } from "./standbys.ts"
 import { statements } from "./statements.ts"
 import { users } from "./users.ts"
 import { visits } from "./visits.ts"
+import { webhooks } from "./webhooks.ts"
 
 /** Every mutant: each breaks a promise, so that a checker must find it within some seeds. */
 export const mutants: ReadonlyArray<Mutant> = [
@@ -28,6 +29,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...losses,
   ...visits,
   ...users,
+  ...webhooks,
   ...standbys,
   ...sessions,
   ...homes,

@@ -115,11 +115,24 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "user removed":
     case "password changed":
       return `${entry.tag}: ${entry.user}`
+    case "key revoked":
+      return `revoked ${entry.apiKey}`
+    case "webhook added":
+      return `added webhook ${entry.webhook.id} of ${entry.webhook.owner}`
+    case "webhook removed":
+      return `removed webhook ${entry.webhook}`
+    case "webhook verified":
+      return `has the answer to ${entry.isLatest ? "the" : "an earlier"} challenge of webhook ${entry.webhook}`
+    case "webhooks lapsed":
+      return "looked for webhooks that have ended"
     case "offered":
+    case "queued":
     case "received":
       return `${entry.tag} ${entry.events.length} events for webhooks`
     case "leased messages":
       return `took ${entry.messages.length} messages for webhooks`
+    case "untried":
+      return `gave message ${entry.message} back`
     case "delivered":
       return `hears that message ${entry.message} was delivered`
     case "put off":
@@ -160,10 +173,11 @@ const fates: ReadonlySet<string> = new Set([
 ])
 
 /** What a client asked for, in words. */
-const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url }: Exchange) => {
+const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url, webhook }: Exchange) => {
   if (kind === "edit") return `edit all links (#${number})`
   if (kind === "list") return `list the links (#${number})`
   if (kind === "sign in" || kind === "sign out") return `${kind} (#${number})`
+  if (kind === "webhook") return `${webhook?.act} webhooks (#${number})`
   if (kind === "account") return `show the account (#${number})`
   if (kind !== "create") return `${kind} ${key}${path === undefined ? "" : `/${path}`} (#${number})`
   const as = alias === undefined ? "" : ` as ${alias}`

@@ -34,7 +34,7 @@ import * as VisitPort from "./ports/VisitPort.ts"
 import type { ComparisonFigures, Differs } from "./sql/Comparison.ts"
 import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
-import { UserTables } from "./database/UserTables.ts"
+import { UserTables, type Waiting } from "./database/UserTables.ts"
 
 const nothing = () => {}
 
@@ -116,8 +116,9 @@ export class VirtualDatabase {
       connections = {},
       database,
       statement,
-      users
-    }: Pick<Mutation, "connections" | "database" | "statement" | "users"> = sound,
+      users,
+      webhookTables
+    }: Pick<Mutation, "connections" | "database" | "statement" | "users" | "webhookTables"> = sound,
     { connectionsMax, drift = 0, homes, isCompared = false, keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
@@ -156,13 +157,13 @@ export class VirtualDatabase {
     )
     // What is broken about it would differ, too.
     const sql =
-      isCompared && homes === undefined && database === undefined && users === undefined
+      isCompared && homes === undefined && [database, users, webhookTables].every((one) => one === undefined)
         ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock, statement), this.#scope))
         : undefined
     const differs: Differs = (operation, inMemory, bySql) =>
       journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
     const compared = sql && { sql, differs }
-    this.users = new UserTables(compared, users)
+    this.users = new UserTables(compared, users, webhookTables)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
       log: this.#log,
@@ -417,14 +418,23 @@ export class VirtualDatabase {
         for (const message of messages) if (!outbox.has(message.id)) outbox.set(message.id, message)
         return 0
       })
-    const queue = this.#homes?.control === undefined ? this.users.stores.webhooks.offer : keep
+    const enqueue: typeof keep = (messages) =>
+      Effect.tap(this.users.stores.webhooks.offer(messages), () =>
+        UserPorts.noteQueued(this.#journal, id, messages)
+      )
+    const queue = this.#homes?.control === undefined ? enqueue : keep
     let isOpen = false
     const offer: OutboxParts["webhooks"]["offer"] = (messages) =>
       // What is offered after the transaction can be lost, and is.
       isOpen
         ? Effect.tap(queue(messages), () => {
             if (messages.length > 0)
-              this.#journal.add({ tag: "offered", by: id, events: messages.map((message) => message.id) })
+              this.#journal.add({
+                tag: "offered",
+                by: id,
+                events: messages.map((message) => message.id),
+                owners: messages.map(({ owner }) => owner)
+              })
           })
         : Effect.succeed(0)
     const inTransaction: OutboxParts["inTransaction"] = (run) =>
@@ -487,8 +497,8 @@ export class VirtualDatabase {
     return Effect.runSync(Effect.orDie(this.#primary.ranges.watermarks))
   }
 
-  /** Takes the events that wait for webhooks, by their ids: when the world runs no more. */
-  get undelivered(): ReadonlyArray<string> {
+  /** Takes the events that wait for webhooks: when the world runs no more. */
+  get undelivered(): ReadonlyArray<Waiting> {
     return this.users.takeEvents(this.clock.now_ms)
   }
 }

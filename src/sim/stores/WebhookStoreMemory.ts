@@ -34,6 +34,13 @@ const statusOf = (place: Queue.Place, status: WebhookState): WebhookStatus => {
   }
 }
 
+/** Webhooks that end at once, as over SQL: the listeners have another version for each time. */
+const lapseMax = 100
+
+/** The oldest first. */
+const byAge = ({ webhook: one }: Queue.Place, { webhook: other }: Queue.Place) =>
+  one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)
+
 /** The ids of the events in a message. */
 export const eventsOf = ({
   body,
@@ -101,10 +108,8 @@ export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore
       )
 
     const removeAll = (some: ReadonlyArray<Queue.Place>) => {
-      for (const { isVerified, webhook } of some) {
-        places.delete(webhook.id)
-        if (isVerified) version++
-      }
+      for (const { webhook } of some) places.delete(webhook.id)
+      if (some.some(({ isVerified }) => isVerified)) version++
       return some.length
     }
 
@@ -123,14 +128,13 @@ export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore
       place.joined.clear()
       place.endedAt = now
       place.dropped += pending
-      version++
       return pending
     }
 
     return WebhookStore.of({
       add: Effect.fnUntraced(function* (webhook, challenge, max) {
         if (!(yield* hasUser(webhook))) return false
-        const own = ofOwner(webhook.owner)
+        const own = ofOwner(webhook.owner).toSorted(byAge)
         const ended = yield* inState(own, "ended")
         if (own.length - ended.length >= max) return false
         removeAll(ended.slice(0, Math.max(0, own.length - max + 1)))
@@ -172,8 +176,8 @@ export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore
       list: (owner) =>
         Effect.map(withStates(ofOwner(owner)), (found) =>
           found
+            .toSorted(({ place: one }, { place: other }) => byAge(one, other))
             .map(({ place, state }) => statusOf(place, state))
-            .toSorted((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
         ),
       find: Effect.fnUntraced(function* (id) {
         const place = places.get(id)
@@ -183,17 +187,17 @@ export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore
       removeAllOf: (owner) => Effect.sync(() => removeAll(ofOwner(owner))),
       lapse: (adminKeyId) =>
         at((now) =>
-          Effect.map(withStates(all().filter(({ endedAt }) => endedAt === null)), (found) =>
-            found
-              .filter(
-                ({ place: { webhook }, state }) =>
-                  state === "ended" ||
-                  (adminKeyId !== null &&
-                    webhook.keyId?.startsWith(adminKeyPrefix) === true &&
-                    webhook.keyId !== adminKeyId)
-              )
-              .reduce((sum, { place }) => sum + end(place, now), 0)
-          )
+          Effect.map(withStates(all().filter(({ endedAt }) => endedAt === null)), (found) => {
+            const lapsed = found.filter(
+              ({ place: { webhook }, state }) =>
+                state === "ended" ||
+                (adminKeyId !== null &&
+                  webhook.keyId?.startsWith(adminKeyPrefix) === true &&
+                  webhook.keyId !== adminKeyId)
+            )
+            version += Math.ceil(lapsed.length / lapseMax)
+            return lapsed.reduce((sum, { place }) => sum + end(place, now), 0)
+          })
         ),
       look: (known) =>
         Effect.sync(() => {
@@ -246,7 +250,7 @@ export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore
       sweep: at((now) =>
         Effect.sync(() => {
           for (const place of all()) {
-            if (place.endedAt !== null && place.endedAt < now - endedFor_ms) removeAll([place])
+            if (place.endedAt !== null && place.endedAt < now - endedFor_ms) places.delete(place.webhook.id)
             else Queue.sweep(place, now)
           }
         })

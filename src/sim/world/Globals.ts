@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto"
+import nodeCrypto, { createHash } from "node:crypto"
+import { syncBuiltinESMExports } from "node:module"
 import type { FiberNumbers } from "./FiberNumbers.ts"
 import { ms_us } from "./Time.ts"
 import type { World, WorldEvent } from "./World.ts"
@@ -82,6 +83,23 @@ const virtualUuid = (world: World) => {
   return () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(8)}${hex(4)}`
 }
 
+/** What secrets and ids are drawn from, which have an order among themselves. */
+const virtualBytes = (world: World) => {
+  const chance = world.chance("randomBytes")
+  return (count: number) => Buffer.from(Array.from({ length: count }, () => chance.below(256)))
+}
+
+/** Has all modules take random bytes from elsewhere, until the function that it gives is called. */
+const overlayBytes = (randomBytes: unknown) => {
+  const { randomBytes: sound } = nodeCrypto
+  const put = (value: unknown) => {
+    Object.assign(nodeCrypto, { randomBytes: value })
+    syncBuiltinESMExports()
+  }
+  put(randomBytes)
+  return () => put(sound)
+}
+
 /** WebCrypto's digests come from another thread: here at once, as a task of the process, without a promise. */
 const virtualDigest = (world: World) => (algorithm: string | { readonly name: string }, data: Uint8Array) => {
   const name = (typeof algorithm === "string" ? algorithm : algorithm.name).toLowerCase().replace("-", "")
@@ -116,7 +134,8 @@ export const virtualise = (world: World, fibers: FiberNumbers): (() => void) => 
   const uncover = [
     overlay(performance, "now", () => world.now_us / ms_us),
     overlay(crypto, "randomUUID", virtualUuid(world)),
-    overlay(crypto.subtle, "digest", virtualDigest(world))
+    overlay(crypto.subtle, "digest", virtualDigest(world)),
+    overlayBytes(virtualBytes(world))
   ]
   const leave = fibers.enter()
   return () => {

@@ -14,7 +14,6 @@ import {
   Runtime,
   RuntimeFlags
 } from "effect"
-import { SecretBytes } from "../../secrets/Secret.ts"
 import { ms_us } from "./Time.ts"
 import type { VirtualProcess } from "./VirtualProcess.ts"
 
@@ -71,14 +70,8 @@ const loggerOf = (process: VirtualProcess) =>
     process.world.tell(process.id, "log", `${logLevel.label} ${textOf(message)}${why}`.slice(0, 300))
   })
 
-/** The bytes of secrets: such as follow from the seed, so that what depends on their order does as well. */
-const secretsOf = ({ id, world }: VirtualProcess): typeof SecretBytes.Service => {
-  const chance = world.chance(`secrets of ${id}`)
-  return (bytes) => Buffer.from(Array.from({ length: bytes }, () => chance.below(256)))
-}
-
 /**
- * The runtime of a process: its clock, chance, secrets, log and scheduler. They are the fiber's own from its first step, which costs much less than
+ * The runtime of a process: its clock, chance, log and scheduler. They are the fiber's own from its first step, which costs much less than
  * effects around each program that set them; nor are fibers counted in metrics.
  */
 const makeRuntime = (process: VirtualProcess): Runtime.Runtime<never> => {
@@ -88,7 +81,6 @@ const makeRuntime = (process: VirtualProcess): Runtime.Runtime<never> => {
     Context.make(Random.Random, Random.make(`${process.world.seed}/${process.id}`))
   )
   return Runtime.defaultRuntime.pipe(
-    Runtime.provideService(SecretBytes, secretsOf(process)),
     Runtime.setFiberRef(DefaultServices.currentServices, services),
     Runtime.setFiberRef(FiberRef.currentLoggers, HashSet.make(loggerOf(process))),
     Runtime.setFiberRef(FiberRef.currentMinimumLogLevel, LogLevel.Warning),

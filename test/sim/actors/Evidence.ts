@@ -74,6 +74,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   domainChanges: [],
   compared: undefined,
   undelivered: new Set(),
+  waitingFor: new Set(),
   open: [],
   asideLost: 0,
   unready: [],

@@ -48,6 +48,7 @@ import { UserSessions } from "../../../src/sim/checkers/users/UserSessions.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
 import { WebhookEvents } from "../../../src/sim/checkers/users/WebhookEvents.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
+import { firstWebhookOf, ownReceiver } from "../../../src/sim/deployment/Users.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import type { PoolKind } from "../../../src/storage/keys/KeyPool.ts"
 import { created, evidence, exchange, row } from "../actors/Evidence.ts"
@@ -219,21 +220,23 @@ const reserved = (at_s: number, reservation = 0) =>
   ({ ...took(at_s, true), use: "lookup", reservation }) as const
 const lookUpEnded = (at_s: number, tag: "kept" | "gave back", reservation = 0) =>
   ({ tag, at_us: at_s * s_us, by, quotas: ["q"], reservation }) as const
+/** A message to the webhook that a user has from the beginning on. */
+const toFirst = { webhook: firstWebhookOf("usr_0"), message: "msg", isChallenge: false } as const
 const sentTo = (at_s: number, lease = "lease") =>
   ({
     tag: "leased messages",
     at_us: at_s * s_us,
     by,
-    messages: [{ message: "msg", lease }]
+    messages: [{ ...toFirst, lease }]
   }) as const
 const gotThrough = (at_s: number, lease = "lease") =>
-  ({ tag: "delivered", at_us: at_s * s_us, by, message: "msg", lease }) as const
+  ({ tag: "delivered", at_us: at_s * s_us, by, ...toFirst, lease }) as const
 const putOff = (at_s: number, for_ms: number, lease = "lease") =>
   ({
     tag: "put off",
     at_us: at_s * s_us,
     by,
-    message: "msg",
+    ...toFirst,
     lease,
     attempt: 1,
     for_ms,
@@ -256,7 +259,7 @@ const disabled = (at_s: number) =>
   ({ tag: "user disabled", at_us: at_s * s_us, by: "an administrator", user: "usr_0" }) as const
 const enabled = (at_s: number) => ({ ...disabled(at_s), tag: "user enabled" }) as const
 const passwordChanged = (at_s: number, isTemporary = false) =>
-  ({ ...disabled(at_s), tag: "password changed", isTemporary }) as const
+  ({ ...disabled(at_s), tag: "password changed", isTemporary, revokesKeys: false }) as const
 const begun = (at_s: number, session = "ses") =>
   ({ tag: "session begun", at_us: at_s * s_us, by, session, user: "usr_0" }) as const
 const sessionEnded = (at_s: number) =>
@@ -272,7 +275,16 @@ const signingIn = (at_s: number, status: number, isRight: boolean) =>
 const tried = (at_s: number, isAllowed: boolean) =>
   ({ ...took(at_s, isAllowed), held: [{ limit: 3, period: "minute" }] }) as const
 const ownBound = { ...bound, link: { ...row, owner: "usr_0" } }
-const offered = { tag: "offered", at_us: s_us, by, events: ["msg"] } as const
+const offered = { tag: "offered", at_us: s_us, by, events: ["msg"], owners: ["usr_0"] } as const
+const arrived = {
+  tag: "received",
+  at_us: s_us,
+  by,
+  url: `${ownReceiver}usr_0/text`,
+  events: ["msg"],
+  headers: {},
+  body: ""
+} as const
 /** A user whom an administrator removes. */
 const userRemoved = (at_s: number, links: "keep" | "delete") =>
   exchange(at_s, {
@@ -1171,7 +1183,7 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { journal: [sentTo(1)], end_us: 60 * s_us }
   ],
   ["a link without an event", WebhookEvents, { journal: [ownBound] }],
-  ["an event of nothing", WebhookEvents, { journal: [{ ...offered, tag: "received" }] }],
+  ["an event of nothing", WebhookEvents, { journal: [arrived] }],
   ["a number that became no key", Ledger, { journal: [advanced(1, 0, 1)] }],
   ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
   ["a refill that was not recorded", Ledger, { journal: [minted(1, 0, ["k"])] }],
@@ -1853,7 +1865,6 @@ describe("the checkers", () => {
   })
 
   it("find nothing in events that were delivered more than once, or wait since something failed", () => {
-    const received = { ...offered, tag: "received" } as const
     const failed = {
       tag: "unanswered",
       at_us: 43 * s_us,
@@ -1861,7 +1872,7 @@ describe("the checkers", () => {
       operation: "Webhook.send",
       interrupted_us: undefined
     } as const
-    expect(WebhookEvents.check(evidence({ journal: [ownBound, offered, received, received] }))).toEqual([])
+    expect(WebhookEvents.check(evidence({ journal: [ownBound, offered, arrived, arrived] }))).toEqual([])
     expect(
       WebhookEvents.check(
         evidence({
@@ -1875,7 +1886,7 @@ describe("the checkers", () => {
   it("find nothing in events that wait for a webhook that pauses for long, and something where the pause is over", () => {
     const failed = (at_s: number, pause_ms: number) => ({ ...putOff(at_s, 4_000), pause_ms })
     const other = { ...offered, at_us: 2 * s_us, events: ["other"] } as const
-    const done = { tag: "received", at_us: 30 * s_us, by, events: ["other"] } as const
+    const done = { ...arrived, at_us: 30 * s_us, events: ["other"] } as const
     const found = (...journal: Evidence["journal"]) =>
       WebhookEvents.check(
         evidence({

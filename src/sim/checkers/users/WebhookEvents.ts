@@ -1,16 +1,19 @@
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import { adminId } from "../../../accounts/Access.ts"
-import { leaving, suspended } from "../../deployment/Users.ts"
+import { isFirstWebhook, leaving, ownReceiver, suspended } from "../../deployment/Users.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
 /** How long an event takes at most when nothing fails, and how long a failure holds up what comes later, beside the pause of its webhook. */
-const deliveredWithin_us = 6 * s_us
-const heldUpFor_us = 20 * s_us
-const takenOver_us = 2 * s_us
+export const deliveredWithin_us = 6 * s_us
+export const heldUpFor_us = 20 * s_us
+export const takenOver_us = 2 * s_us
 
 /** After its first attempt a message waits for so long, then for twice as long each time, up to a quarter less. */
 const retryFirst_us = 5 * s_us
 const shortenedBy = 0.25
+
+/** So long a challenge waits after each of its attempts. */
+const challengeRetries_us = [10 * s_us, 60 * s_us, 300 * s_us, 1_800 * s_us]
 
 /** Within what time a process to which nothing happens ends what it was given: each attempt has an end. */
 const endedWithin_us = 20 * s_us
@@ -22,9 +25,12 @@ const unended = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">): Rea
   for (const entry of journal) {
     const { at_us, by, tag } = entry
     if (tag === "leased messages")
-      for (const { lease, message } of entry.messages)
-        given.set(`${lease} ${message}`, { at_us, by, message })
-    if (tag === "delivered" || tag === "put off") given.delete(`${entry.lease} ${entry.message}`)
+      for (const { lease, message, webhook } of entry.messages)
+        given.set(`${lease} ${webhook} ${message}`, { at_us, by, message })
+    if (tag === "delivered" || tag === "put off" || tag === "untried")
+      given.delete(`${entry.lease} ${entry.webhook} ${entry.message}`)
+    if (tag === "webhook verified")
+      for (const [name, { message }] of given) if (message === entry.message) given.delete(name)
     if (
       tag === "killed" ||
       tag === "ended" ||
@@ -64,19 +70,22 @@ const retriedTooSoon = ({
     const { at_us } = entry
     const found = (text: string) => [{ checker: WebhookEvents.name, at_us, text, keys: [] }]
     if (entry.tag === "put off") {
-      const { attempt, for_ms, lease, message } = entry
-      if (for_ms === null || leases.get(message) !== lease) return []
-      waiting.set(message, { at_us, for_us: for_ms * ms_us })
-      const most_us = retryFirst_us * 2 ** (attempt - 1)
-      return for_ms * ms_us > most_us + ms_us || for_ms * ms_us < most_us * (1 - shortenedBy) - ms_us
+      const { attempt, for_ms, isChallenge, lease, message } = entry
+      const name = `${entry.webhook} ${message}`
+      if (for_ms === null || leases.get(name) !== lease) return []
+      waiting.set(name, { at_us, for_us: for_ms * ms_us })
+      const most_us = isChallenge ? challengeRetries_us[attempt - 1]! : retryFirst_us * 2 ** (attempt - 1)
+      const least_us = isChallenge ? most_us : most_us * (1 - shortenedBy)
+      return for_ms * ms_us > most_us + ms_us || for_ms * ms_us < least_us - ms_us
         ? found(`message ${message} is to wait for ${for_ms} ms after its attempt number ${attempt}`)
         : []
     }
     if (entry.tag !== "leased messages") return []
-    return entry.messages.flatMap(({ lease, message }) => {
-      leases.set(message, lease)
-      const last = waiting.get(message)
-      waiting.delete(message)
+    return entry.messages.flatMap(({ lease, message, webhook }) => {
+      const name = `${webhook} ${message}`
+      leases.set(name, lease)
+      const last = waiting.get(name)
+      waiting.delete(name)
       if (last === undefined || clock.jumps.some((jump) => jump.at_us > last.at_us && jump.at_us < at_us))
         return []
       const waited_us = at_us - last.at_us
@@ -90,7 +99,7 @@ const retriedTooSoon = ({
 }
 
 /**
- * Events of links of users with webhooks are delivered at least once: each link that was bound has its event, which its receiver got or which waits; nothing is
+ * Events of links of users with webhooks are delivered at least once, to those that they have from the beginning on: each link that was bound has its event, which its receiver got or which waits; nothing is
  * told of what did not happen; when nothing has failed for a while an event arrives within seconds; what failed waits for twice as long each time; and of each message that a process was given it says what became of it.
  */
 export const WebhookEvents: Checker = {
@@ -110,11 +119,15 @@ export const WebhookEvents: Checker = {
     const owned = new Set<string>()
     let changes = 0
     for (const entry of journal) {
-      if (entry.tag === "received") entry.events.forEach((event) => received.add(event))
-      if (entry.tag === "offered") entry.events.forEach((event) => offered.set(event, entry.at_us))
+      if (entry.tag === "received" && entry.url.startsWith(ownReceiver))
+        entry.events.forEach((event) => received.add(event))
+      if (entry.tag === "offered")
+        entry.events.forEach((event, index) => {
+          if (entry.owners[index] !== suspended) offered.set(event, entry.at_us)
+        })
       if (entry.tag === "unanswered" && /^(LinkCarrier|Webhook|WebhookStore)\./.test(entry.operation))
         heldUpUntil_us = Math.max(heldUpUntil_us, entry.at_us + heldUpFor_us)
-      if (entry.tag === "put off")
+      if (entry.tag === "put off" && isFirstWebhook(entry.webhook))
         heldUpUntil_us = Math.max(heldUpUntil_us, entry.at_us + entry.pause_ms * ms_us + deliveredWithin_us)
       if (entry.tag === "bound" && ![null, adminId, suspended, leaving].includes(entry.link.owner)) {
         owned.add(entry.link.key)

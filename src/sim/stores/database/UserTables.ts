@@ -1,4 +1,5 @@
 import { Clock, Effect } from "effect"
+import { verificationType } from "../../../model/Webhook.ts"
 import { leaseMax_ms } from "../../../storage/webhooks/WebhookStore.ts"
 import type { Mutation } from "../../mutants/Mutation.ts"
 import type { DomainStore } from "../../../storage/domains/DomainStore.ts"
@@ -10,6 +11,12 @@ import { Comparison, type Differs } from "../sql/Comparison.ts"
 import type { BySql, UserStores } from "../sql/SqlStores.ts"
 import * as WebhookStoreMemory from "../WebhookStoreMemory.ts"
 
+/** An event that waits for a webhook's receiver, by its id. */
+export interface Waiting {
+  readonly webhook: string
+  readonly event: string
+}
+
 /** What the database knows of users, quotas, webhooks and further domains, in memory. No failover forgets anything of them. */
 export class UserTables {
   /** As they are asked, at one moment: with those of production, if they are compared. */
@@ -19,15 +26,17 @@ export class UserTables {
   readonly #queue: UserStores["webhooks"]
   readonly #comparison: Comparison | undefined
 
-  /** `compared`: the stores of production, which they are compared with, and who is told of differences. `broken`: what replaces a part of it. */
+  /** `compared`: the stores of production, which they are compared with, and who is told of differences. `brokenUsers`, `brokenWebhooks`: what replaces parts of it. */
   constructor(
     compared: { readonly sql: Pick<BySql, "domains" | "users">; readonly differs: Differs } | undefined,
-    broken: Mutation["users"]
+    brokenUsers: Mutation["users"],
+    brokenWebhooks: Mutation["webhookTables"]
   ) {
     const sound = Effect.runSync(AccountStoreMemory.make)
-    const accounts = broken?.(sound) ?? sound
+    const accounts = brokenUsers?.(sound) ?? sound
     this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
-    const inMemory = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks: this.#queue }
+    const webhooks = brokenWebhooks?.(this.#queue) ?? this.#queue
+    const inMemory = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks }
     const domains = Effect.runSync(DomainStoreMemory.make)
     this.#comparison = compared && new Comparison(compared.differs)
     this.domains = this.#comparison?.port("DomainStore", domains, compared!.sql.domains) ?? domains
@@ -45,8 +54,8 @@ export class UserTables {
     this.#comparison?.part()
   }
 
-  /** Takes the events that wait for webhooks, also those that are tried again within a day, and gives their ids. */
-  takeEvents(now_ms: number): ReadonlyArray<string> {
+  /** Takes the events that wait for webhooks, also those that are tried again within a day. */
+  takeEvents(now_ms: number): ReadonlyArray<Waiting> {
     const later_ms = now_ms + 24 * 3_600_000
     const later = {
       ...Clock.make(),
@@ -62,9 +71,14 @@ export class UserTables {
       lease_ms: leaseMax_ms
     })
     const some = () => Effect.runSync(Effect.withClock(claim, later))
-    const all: Array<string> = []
+    const all: Array<Waiting> = []
     for (let found = some(); found.length > 0; found = some())
-      all.push(...found.flatMap(WebhookStoreMemory.eventsOf))
+      for (const delivery of found) {
+        const { webhookId: webhook } = delivery
+        // A challenge tells of nothing.
+        if (delivery.event !== verificationType)
+          all.push(...WebhookStoreMemory.eventsOf(delivery).map((event) => ({ webhook, event })))
+      }
     return all
   }
 }

@@ -2,8 +2,9 @@ import { Context, Effect, Record as Records } from "effect"
 import { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
-import { WebhookStore } from "../../../storage/webhooks/WebhookStore.ts"
-import type { Journal } from "../../Journal.ts"
+import { verificationType, type WebhookMessage } from "../../../model/Webhook.ts"
+import { type Delivery, WebhookStore } from "../../../storage/webhooks/WebhookStore.ts"
+import type { Journal, Leased } from "../../Journal.ts"
 import type { Mutation } from "../../mutants/Mutation.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
@@ -60,8 +61,8 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
         "AccountStore.setPassword",
         transaction(() => [`users ${user}`], undefined, undefined),
         Effect.tap(accounts.setPassword(user, change), (isSet) => {
-          const { passwordIsTemporary: isTemporary } = change
-          if (isSet) journal.add({ tag: "password changed", by, user, isTemporary })
+          const { passwordIsTemporary: isTemporary, revokesKeys } = change
+          if (isSet) journal.add({ tag: "password changed", by, user, isTemporary, revokesKeys })
         })
       ),
     changeUser: (user, change, at) =>
@@ -93,7 +94,9 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
       ask(
         "AccountStore.removeKey",
         statement(() => [`keys ${id}`]),
-        accounts.removeKey(id, user)
+        Effect.tap(accounts.removeKey(id, user), (owner) => {
+          if (owner !== null) journal.add({ tag: "key revoked", by, apiKey: id })
+        })
       ),
     endSession: (session) =>
       ask(
@@ -124,20 +127,79 @@ const quotaStore = (
   sweep: (max) => ask("QuotaStore.sweep", statement(), quotas.sweep(max))
 })
 
+/** Which message of which webhook a process has been given. */
+const leasedOf = ({ event, id: message, lease, webhookId: webhook }: Delivery): Leased => ({
+  webhook,
+  message,
+  lease,
+  isChallenge: event === verificationType
+})
+
+/** Notes events that were queued. */
+export const noteQueued = (
+  journal: Surroundings["journal"],
+  by: string,
+  messages: ReadonlyArray<WebhookMessage>
+): void => {
+  const events = messages.map(({ event, id, owner }) => ({ id, owner, event }))
+  if (events.length > 0) journal.add({ tag: "queued", by, events })
+}
+
 const webhookStore = (
   ask: Ask,
   by: string,
   { journal, users: { webhooks } }: Surroundings
 ): typeof WebhookStore.Service => ({
-  ...webhooks,
+  add: (webhook, challenge, max) =>
+    ask(
+      "WebhookStore.add",
+      transaction(() => [`users ${webhook.owner}`], undefined, undefined),
+      Effect.tap(webhooks.add(webhook, challenge, max), (added) => {
+        if (added) journal.add({ tag: "webhook added", by, webhook })
+      })
+    ),
+  challenge: (id, challenge) =>
+    ask(
+      "WebhookStore.challenge",
+      transaction(undefined, () => [`webhooks ${id}`], undefined),
+      webhooks.challenge(id, challenge)
+    ),
+  verify: (webhook, message) =>
+    ask(
+      "WebhookStore.verify",
+      transaction(() => [`webhooks ${webhook}`], undefined),
+      Effect.tap(webhooks.verify(webhook, message), (isLatest) => {
+        journal.add({ tag: "webhook verified", by, webhook, message, isLatest })
+      })
+    ),
+  list: (owner) => ask("WebhookStore.list", query, webhooks.list(owner)),
+  find: (id) => ask("WebhookStore.find", query, webhooks.find(id)),
+  remove: (webhook) =>
+    ask(
+      "WebhookStore.remove",
+      transaction(() => [`webhooks ${webhook}`], undefined),
+      Effect.tap(webhooks.remove(webhook), (removed) => {
+        if (removed) journal.add({ tag: "webhook removed", by, webhook })
+      })
+    ),
+  removeAllOf: (owner) => ask("WebhookStore.removeAllOf", statement(), webhooks.removeAllOf(owner)),
+  deadLetters: (id, limit, after) =>
+    ask("WebhookStore.deadLetters", query, webhooks.deadLetters(id, limit, after)),
+  revive: (id, message) =>
+    ask("WebhookStore.revive", transaction(undefined, undefined), webhooks.revive(id, message)),
   look: (known) => ask("WebhookStore.look", query, webhooks.look(known)),
-  offer: (messages) => ask("WebhookStore.offer", statement(), webhooks.offer(messages)),
+  offer: (messages) =>
+    ask(
+      "WebhookStore.offer",
+      statement(),
+      Effect.tap(webhooks.offer(messages), () => noteQueued(journal, by, messages))
+    ),
   claim: (claim) =>
     ask(
       "WebhookStore.claim",
       transaction(undefined, undefined),
       Effect.tap(webhooks.claim(claim), (deliveries) => {
-        const messages = deliveries.map(({ id: message, lease }) => ({ message, lease }))
+        const messages = deliveries.map(leasedOf)
         if (messages.length > 0) journal.add({ tag: "leased messages", by, messages })
       })
     ),
@@ -146,8 +208,7 @@ const webhookStore = (
       "WebhookStore.delivered",
       transaction(undefined, undefined),
       Effect.tap(webhooks.delivered(delivery), () => {
-        const { id: message, lease } = delivery
-        journal.add({ tag: "delivered", by, message, lease })
+        journal.add({ tag: "delivered", by, ...leasedOf(delivery) })
       })
     ),
   failed: (delivery, failure) =>
@@ -155,14 +216,25 @@ const webhookStore = (
       "WebhookStore.failed",
       transaction(undefined, undefined),
       Effect.tap(webhooks.failed(delivery, failure), () => {
-        const { attempt, id: message, lease } = delivery
+        const { attempt } = delivery
         const { pause_ms, retryIn_ms: for_ms } = failure
-        journal.add({ tag: "put off", by, message, lease, attempt, for_ms, pause_ms })
+        journal.add({ tag: "put off", by, ...leasedOf(delivery), attempt, for_ms, pause_ms })
       })
     ),
-  removeAllOf: (owner) => ask("WebhookStore.removeAllOf", statement(), webhooks.removeAllOf(owner)),
-  release: (delivery, in_ms) => ask("WebhookStore.release", statement(), webhooks.release(delivery, in_ms)),
-  lapse: (adminKeyId) => ask("WebhookStore.lapse", statement(), webhooks.lapse(adminKeyId)),
+  release: (delivery, in_ms) =>
+    ask(
+      "WebhookStore.release",
+      statement(),
+      Effect.tap(webhooks.release(delivery, in_ms), () => {
+        journal.add({ tag: "untried", by, ...leasedOf(delivery) })
+      })
+    ),
+  lapse: (adminKeyId) =>
+    ask(
+      "WebhookStore.lapse",
+      statement(),
+      Effect.tap(webhooks.lapse(adminKeyId), () => journal.add({ tag: "webhooks lapsed", by }))
+    ),
   sweep: ask("WebhookStore.sweep", statement(), webhooks.sweep)
 })
 

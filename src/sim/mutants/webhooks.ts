@@ -1,0 +1,152 @@
+import { Effect } from "effect"
+import { verificationType } from "../../model/Webhook.ts"
+import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
+import { type Mutant, withFaults } from "./Mutant.ts"
+
+type Store = typeof WebhookStore.Service
+
+/** Users who make webhooks and have links, in runs in which nothing fails. */
+const making: Mutant["options"] = withFaults(
+  {},
+  { withAccount: 0.5, created: 0.5, deleted: 0.1, signedIn: 0.5, withWebhooks: 0.5 }
+)
+
+/** What a process does with the store. */
+const asking =
+  (mutate: (store: Store) => Partial<Store>): Mutant["make"] =>
+  () => ({ webhooks: (store) => ({ ...store, ...mutate(store) }) })
+
+/** What the database does. */
+const tables =
+  (mutate: (store: Store) => Partial<Store>): Mutant["make"] =>
+  () => ({ webhookTables: (store) => ({ ...store, ...mutate(store) }) })
+
+/** What can be broken about the webhooks that users make. */
+export const webhooks: ReadonlyArray<Mutant> = [
+  {
+    name: "removed-webhook-goes-on",
+    text: "A webhook that was removed is shown to nobody any more, and is still sent messages.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: making,
+    make: tables((store) => {
+      const removed = new Set<string>()
+      return {
+        remove: (id) =>
+          Effect.map(store.find(id), (found) => {
+            const isThere = found !== null && !removed.has(id)
+            removed.add(id)
+            return isThere
+          }),
+        find: (id) => (removed.has(id) ? Effect.succeed(null) : store.find(id)),
+        list: (owner) => Effect.map(store.list(owner), (all) => all.filter(({ id }) => !removed.has(id)))
+      }
+    })
+  },
+  {
+    name: "unproven-webhook-active",
+    text: "A webhook becomes active as well when its receiver does not answer its challenge.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: making,
+    make: asking((store) => ({
+      failed: (delivery, failure) =>
+        delivery.event === verificationType
+          ? Effect.asVoid(store.verify(delivery.webhookId, delivery.id))
+          : store.failed(delivery, failure)
+    }))
+  },
+  {
+    name: "challenge-left-out",
+    text: "A webhook is made without a challenge to its receiver.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: making,
+    make: tables((store) => ({
+      claim: (claim) =>
+        Effect.map(store.claim(claim), (claimed) => claimed.filter(({ event }) => event !== verificationType))
+    }))
+  },
+  {
+    name: "signed-with-another-secret",
+    text: "Messages to a webhook are signed with the secret of another one.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: making,
+    make: asking((store) => ({
+      claim: (claim) =>
+        Effect.map(store.claim(claim), (claimed) =>
+          claimed.map((delivery) => ({ ...delivery, secret: claimed[0]!.secret }))
+        )
+    }))
+  },
+  {
+    name: "unwanted-event-queued",
+    text: "A webhook for new links is told as well of links that were deleted.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: making,
+    make: tables((store) => ({
+      offer: (messages) => store.offer(messages.map((message) => ({ ...message, event: "link.created" })))
+    }))
+  },
+  {
+    name: "webhook-outlives-its-key",
+    text: "A webhook goes on when the API key that made it is revoked.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: making,
+    make: tables((store) => ({
+      add: (webhook, challenge, max) => store.add({ ...webhook, keyId: null }, challenge, max)
+    }))
+  },
+  {
+    name: "one-webhook-too-many",
+    text: "A user may have one webhook more than ten.",
+    promise: "webhooks",
+    checker: "own webhooks",
+    options: making,
+    make: asking((store) => ({ add: (webhook, challenge, max) => store.add(webhook, challenge, max + 1) }))
+  },
+  {
+    name: "webhook-not-removed",
+    text: "The removal of a webhook is answered, and the webhook stays.",
+    promise: "webhooks",
+    checker: "own webhooks",
+    options: making,
+    make: asking(() => ({ remove: () => Effect.succeed(true) }))
+  },
+  {
+    name: "webhook-of-another-listed",
+    text: "A list of webhooks has those of another user as well.",
+    promise: "webhooks",
+    checker: "own webhooks",
+    options: making,
+    make: asking((store) => ({
+      list: (owner) =>
+        owner === "usr_0"
+          ? store.list(owner)
+          : Effect.zipWith(store.list("usr_0"), store.list(owner), (one, other) => [...one, ...other])
+    }))
+  },
+  {
+    name: "webhook-of-another-found",
+    text: "A webhook belongs to the user who has asked last for theirs.",
+    promise: "webhooks",
+    checker: "own webhooks",
+    options: making,
+    make: asking((store) => {
+      let last: string | undefined
+      return {
+        list: (owner) => {
+          last = owner
+          return store.list(owner)
+        },
+        find: (id) =>
+          Effect.map(store.find(id), (found) =>
+            found === null ? null : { ...found, owner: last ?? found.owner }
+          )
+      }
+    })
+  }
+]
