@@ -1,5 +1,6 @@
 import type { LinkFate } from "../accounts/Users.ts"
 import type { Choices, Visitor } from "./clients/Choices.ts"
+import type { Traits } from "./clients/Traits.ts"
 import type { World } from "./world/World.ts"
 
 /** What a user asks for of webhooks: of one, by its id, or to have one with such events, which ends with the API key, if it was made with one. */
@@ -8,6 +9,14 @@ export interface WebhookWish {
   readonly id?: string
   readonly events?: ReadonlyArray<string>
   readonly keyId?: string | null
+}
+
+/** How statistics are asked for, and by whom: always of both days in which a run may be. */
+export interface StatisticsWish {
+  readonly as: "administrator" | "user" | "anybody"
+  readonly interval: "hour" | "day"
+  readonly bots: "include" | "exclude"
+  readonly format: "json" | "csv"
 }
 
 /** What a client asks for. */
@@ -20,6 +29,7 @@ export interface Wish {
     | "probe"
     | "guess"
     | "show"
+    | "statistics"
     | "change"
     | "delete"
     | "list"
@@ -48,11 +58,15 @@ export interface Wish {
   /** For a redirect: who asks, where rules know something of them, and what follows the key and a slash. */
   readonly visitor?: Visitor | undefined
   readonly path?: string | undefined
+  /** For a redirect: what is counted of who asks, where that differs. */
+  readonly traits?: Traits | undefined
   /** The address of the client, where its look-ups that lead nowhere are counted. */
   readonly from?: string | undefined
   /** For a list: which links it is asked for, by whether they are archived, and by a tag. */
   readonly archived?: "false" | "true" | "any" | undefined
   readonly tag?: string | undefined
+  /** For statistics, of all links of a user where they are of no key. */
+  readonly statistics?: StatisticsWish | undefined
   /** For a page of a list or of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
   readonly since_us?: number | undefined
   /** For a create: whether it accepts a live link of the same URL; and its `Idempotency-Key`, which its repeats share. */
@@ -127,9 +141,11 @@ export class History {
       choices: asked.choices,
       visitor: asked.visitor,
       path: asked.path,
+      traits: asked.traits,
       from: asked.from,
       archived: asked.archived,
       tag: asked.tag,
+      statistics: asked.statistics,
       since_us: asked.since_us,
       reuse: asked.reuse,
       idempotencyKey: asked.idempotencyKey,

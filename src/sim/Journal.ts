@@ -1,6 +1,7 @@
 import type { Link } from "../model/Link.ts"
 import type { Webhook, WebhookMessage } from "../model/Webhook.ts"
 import type { Quota } from "../storage/accounts/QuotaStore.ts"
+import type { Counted } from "./clients/Traits.ts"
 import type { RangeSlot, Watermark } from "../storage/keys/KeyRangeStore.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 import type { World } from "./world/World.ts"
@@ -154,6 +155,8 @@ export type VisitEntry =
       /** What followed the key, and where it led: then it may be the visit of a link with a longer alias, or with a shorter one. */
       readonly path?: string | undefined
       readonly location?: string | undefined
+      /** How it must be counted, where visitors differ. */
+      readonly counted?: Counted | undefined
     }
   /** A process begins to write what it has counted, or does so once more under the same number. */
   | {
@@ -168,6 +171,8 @@ export type VisitEntry =
       readonly tag: "counted"
       readonly by: string
       readonly visits: ReadonlyArray<readonly [key: string, visits: number]>
+      /** Likewise of all links of users, if of any. */
+      readonly owned?: ReadonlyArray<readonly [user: string, visits: number]>
       /** Where the process has several writers: then it can be a part of the batch. */
       readonly writer?: string
     }

@@ -56,6 +56,7 @@ export const linkOperations = (options: CreationOptions) =>
   Effect.all({
     links: LinkRoutes.make(options),
     redirects: RedirectRoutes.make(options.own),
+    stats: StatsRoutes.make,
     health: HealthRoutes.make
   })
 
@@ -66,7 +67,6 @@ const operations = (options: OperationsOptions) =>
     return {
       ...(yield* linkOperations(options)),
       qr: yield* QrRoutes.make(own),
-      stats: yield* StatsRoutes.make,
       ...(yield* AccountRoutes.make(options)),
       users: yield* UserRoutes.make,
       apiKeys: yield* ApiKeyRoutes.make,

@@ -27,7 +27,8 @@ export const Leading: Checker = {
     const isUnread = domainsUnread(evidence)
     const variants = new Map<Life, Map<string, number>>()
     for (const exchange of exchanges) {
-      const { answered_us, answeredBy, from, key, kind, location, path, sent_us, status, visitor } = exchange
+      const { answered_us, answeredBy, from, key, kind, location, path, sent_us, status, traits, visitor } =
+        exchange
       if (kind !== "redirect" || key === undefined || answered_us === undefined) continue
       const found = (text: string) =>
         violations.push({
@@ -71,7 +72,7 @@ export const Leading: Checker = {
       if (day !== dayOf(answered_us + nearMidnight_us)) continue
       const kept = variants.get(life) ?? new Map<string, number>()
       variants.set(life, kept)
-      const all = JSON.stringify([day, from, led.link.extras?.variants])
+      const all = JSON.stringify([day, from ?? traits?.address, led.link.extras?.variants])
       const before = kept.get(all) ?? variant
       if (before !== variant)
         found(

@@ -1,10 +1,9 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import { choiceNames, choiceOf, isSameChoice } from "../clients/Choices.ts"
-import type { Exchange } from "../History.ts"
 import { s_us } from "../world/Time.ts"
+import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
-import { knownOf } from "./facts/known.ts"
-import { createdLinks, type Life, type Version } from "./facts/lives.ts"
+import type { Life, Version } from "./facts/lives.ts"
 
 /** What is read of a link that is shown. */
 interface ShownLink extends Partial<Record<(typeof choiceNames)[number], unknown>> {
@@ -51,24 +50,13 @@ export const Shown: Checker = {
   name: "shown links",
   check: (evidence) => {
     const { exchanges, journal, lives, options, userKeys } = evidence
-    const created = createdLinks(exchanges, lives)
-    const { isExcused, versionsFor } = knownOf(evidence)
+    const { isThere, versionsOf } = answersOf(evidence)
     const isUnread = domainsUnread(evidence)
     const hasForgotten = journal.some(({ tag }) => tag === "database forgot")
     const violations: Array<Violation> = []
     const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
     const visits = visitsOf(evidence)
     const redirected = exchanges.filter(({ kind, status }) => kind === "redirect" && status === 302)
-
-    /** What it may be shown as. */
-    const versionsOf = (all: ReadonlyArray<Life>, asked: Exchange): ReadonlyArray<Version> =>
-      all.flatMap((life) => {
-        const deleted_us = created.get(life)?.deleted_us ?? Number.POSITIVE_INFINITY
-        const isGone =
-          life.freed_us < asked.sent_us ||
-          (deleted_us + s_us < asked.sent_us && !isExcused(asked.answeredBy, asked.sent_us, deleted_us))
-        return life.bound_us > asked.answered_us! || isGone ? [] : versionsFor(life, asked)
-      })
 
     for (const asked of exchanges) {
       const { answered_us, answeredBy, body, key, kind, number, sent_us, status } = asked
@@ -85,16 +73,12 @@ export const Shown: Checker = {
       const user = asked.apiKey === undefined ? undefined : userOf.get(asked.apiKey)
       const isOwn = ({ link }: Life) => user === undefined || link.owner === user
       if (status === 200 && !all.some(isOwn)) found(`is shown to ${user}, whose it is not`)
-      if (status === 404) {
-        const isThere = all.some(
-          (life) =>
-            isOwn(life) &&
-            life.ended_us > answered_us &&
-            sent_us > (created.get(life)?.create.answered_us ?? Number.POSITIVE_INFINITY)
-        )
-        if (isThere && !(key.includes("/") && isUnread(answeredBy, sent_us)))
-          found("was created, and is shown to nobody")
-      }
+      if (
+        status === 404 &&
+        isThere(all.filter(isOwn), asked) &&
+        !(key.includes("/") && isUnread(answeredBy, sent_us))
+      )
+        found("was created, and is shown to nobody")
       if (status !== 200 || body === undefined) continue
       const shown = JSON.parse(body) as ShownLink
       const may = versionsOf(all, asked)

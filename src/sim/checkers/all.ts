@@ -31,6 +31,7 @@ import { Sessions } from "./users/Sessions.ts"
 import { Shown } from "./Shown.ts"
 import { Shutdown } from "./Shutdown.ts"
 import { Specification } from "./Specification.ts"
+import { Statistics } from "./Statistics.ts"
 import { Stores } from "./Stores.ts"
 import { UniqueBinding } from "./keys/UniqueBinding.ts"
 import { UserSessions } from "./users/UserSessions.ts"
@@ -71,6 +72,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Shutdown,
   RepeatedDeletes,
   Visits,
+  Statistics,
   Quotas,
   FailedLookUps,
   Removals,

@@ -138,6 +138,8 @@ export const WorkloadOptions = Schema.Struct({
   edited: Probability,
   /** How likely a request of a link asks to be shown it rather than led to its target. */
   shown: Probability,
+  /** How likely a request asks for the statistics of a link, or of all of a user's links. Where some do, visitors differ in all that is counted of them. */
+  statistics: Probability,
   /** How likely a request lists the links. */
   listed: Probability,
   /** How likely a request begins a bulk edit, which gives all links that are in lists a title, page by page. */

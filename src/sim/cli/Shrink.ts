@@ -76,6 +76,7 @@ const unneeded = [
   "withChoices",
   "edited",
   "shown",
+  "statistics",
   "listed",
   "editedInBulk",
   "signedIn",

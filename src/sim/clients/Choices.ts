@@ -3,7 +3,7 @@ import type { Conditions } from "../../model/Rules.ts"
 
 /** What clients choose of a link beside its target, by the fields of a body. `null` clears one. */
 export type Choices = Pick<LinkChange, "maxVisits" | "tags" | "title"> &
-  Pick<ExtrasChange, "archived" | "forwardPath" | "note" | "rules" | "variants">
+  Pick<ExtrasChange, "archived" | "forwardPath" | "note" | "publicStats" | "rules" | "variants">
 
 /** The names of all choices. */
 export const choiceNames = [
@@ -13,6 +13,7 @@ export const choiceNames = [
   "archived",
   "forwardPath",
   "note",
+  "publicStats",
   "rules",
   "variants"
 ] as const satisfies ReadonlyArray<keyof Choices>
@@ -43,7 +44,7 @@ const known = {
     },
     query: ""
   },
-  reader: { when: { query: [{ name: "from", value: "letter" }] }, headers: {}, query: "?from=letter" }
+  reader: { when: { query: [{ name: "from", value: "letter" }] }, headers: {}, query: "from=letter" }
 } as const satisfies Readonly<
   Record<
     string,

@@ -9,6 +9,7 @@ import { Lists } from "./Lists.ts"
 import type { Exchange, Wish } from "../History.ts"
 import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
+import { Statistics } from "./Statistics.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { announced_us, type Users } from "../deployment/Users.ts"
@@ -79,6 +80,7 @@ export class Clients {
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #listing: Lists
+  readonly #statistics: Statistics
   readonly #edits: BulkEdits
   readonly #guessers: Guessers
   /** Those of users, if any sign in. */
@@ -99,6 +101,7 @@ export class Clients {
     this.#passwords = options.world.chance("passwords of links")
     this.#requests = new Requests(options)
     this.#listing = new Lists(options.world, this.#requests, this.#lists)
+    this.#statistics = new Statistics(options.world, this.#requests, options.users)
     this.#edits = new BulkEdits(options.world, this.#requests)
     this.#guessers = new Guessers(options.world)
     this.#creates = new Creates(
@@ -156,6 +159,8 @@ export class Clients {
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
     if (this.#lists.happens(workload.listed)) return this.#listing.begin(client, done)
+    if (this.#statistics.happens(workload.statistics))
+      return this.#statistics.ask(client, (chance) => own ?? this.#popular(this.#known, chance), done)
     if (this.#lists.happens(workload.editedInBulk)) {
       this.#archive(`${client}'s rivals`)
       return this.#edits.begin(client, done)

@@ -6,6 +6,7 @@ import type { Wish } from "../History.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import { someTraits } from "./Traits.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { World } from "../world/World.ts"
 
@@ -65,6 +66,7 @@ export class Drafts {
   readonly #choices: Chance
   readonly #longAliases: Chance
   readonly #passwords: Chance
+  readonly #traits: Chance
   readonly #users: Users
   #drawn = 0
 
@@ -76,6 +78,7 @@ export class Drafts {
     this.#choices = world.chance("choices")
     this.#longAliases = world.chance("long aliases")
     this.#passwords = world.chance("passwords of links")
+    this.#traits = world.chance("traits of visitors")
   }
 
   next(): Draft {
@@ -117,6 +120,7 @@ export class Drafts {
   readonly #kinds: ReadonlyArray<() => Choices> = [
     () => ({ forwardPath: true }),
     () => ({ archived: true }),
+    () => ({ publicStats: true }),
     () => ({ note: `note ${this.#drawn++}`, tags: [`tag ${this.#drawn++}`, commonTag] }),
     () => ({ rules: this.#rules() }),
     () => ({ variants: this.#variants() }),
@@ -162,11 +166,14 @@ export class Drafts {
   }
 
   /** Who follows a link, and what they ask for behind its key. */
-  visit(): Pick<Wish, "path" | "visitor"> {
-    const { edited, withChoices, withLongAlias } = this.#workload
-    if (edited + withChoices + withLongAlias === 0) return {}
+  visit(): Pick<Wish, "path" | "traits" | "visitor"> {
+    const { edited, statistics, withAccount, withChoices, withLongAlias } = this.#workload
+    // By the proxy look-ups are counted, where there are users.
+    const traits = statistics > 0 ? someTraits(this.#traits, withAccount === 0) : undefined
+    if (edited + withChoices + withLongAlias === 0) return { traits }
     const chance = this.#choices
     return {
+      traits,
       visitor: chance.happens(knownShare) ? chance.pick(visitors) : undefined,
       path: chance.happens(pathShare) ? chance.pick(paths) : undefined
     }

@@ -4,11 +4,18 @@ import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Wish } from "../History.ts"
 import { signsOf } from "./Choices.ts"
 import { linkPassword } from "./Drafts.ts"
+import { countedOf, requestOf as requestOfTraits } from "./Traits.ts"
 
 /** What is asked about one link: by the text by which it is stored. */
 export interface LinkWish extends Wish {
   readonly kind: "redirect" | "probe" | "guess" | "show" | "change" | "delete"
   readonly key: string
+}
+
+/** The path of a link, by the text by which it is stored, or of something about it; with its query, if it has one. */
+export const linkPathOf = (text: string, what = ""): string => {
+  const { domain, key } = namesOf(text)
+  return `/api/v1/links/${encodeURIComponent(key)}${what}${domain === undefined ? "" : `?domain=${domain}`}`
 }
 
 /** The request for such a wish. */
@@ -20,20 +27,23 @@ export const linkRequestOf = ({
   kind,
   key: text,
   path: rest,
+  traits,
   url,
   visitor
 }: LinkWish): VirtualRequest => {
   const { domain, key } = namesOf(text)
-  const path = `/api/v1/links/${encodeURIComponent(key)}${domain === undefined ? "" : `?domain=${domain}`}`
+  const path = linkPathOf(text)
   switch (kind) {
     case "redirect": {
-      const { headers, query } = signsOf(visitor)
+      const signs = signsOf(visitor)
+      const some = traits === undefined ? undefined : requestOfTraits(traits)
+      const query = [...(signs.query === "" ? [] : [signs.query]), ...(some?.query ?? [])].join("&")
       const host = domain !== undefined && { host: domain }
       const asked = {
-        path: `/${key}${rest === undefined ? "" : `/${rest}`}${query}`,
-        headers: { accept: "application/json", ...headers, ...host },
-        link: { key: text, path: rest },
-        from
+        path: `/${key}${rest === undefined ? "" : `/${rest}`}${query === "" ? "" : `?${query}`}`,
+        headers: { accept: "application/json", ...some?.headers, ...signs.headers, ...host },
+        link: { key: text, path: rest, counted: some && countedOf(traits, visitor) },
+        from: from ?? some?.from
       }
       if (isRight === undefined) return { method: "GET", ...asked }
       return {

@@ -1,17 +1,24 @@
+import { FileSystem } from "@effect/platform"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Accounts from "../../accounts/Accounts.ts"
 import * as Quotas from "../../accounts/Quotas.ts"
 import { RateLimiter } from "../../accounts/RateLimiter.ts"
+import { uncounted } from "../../accounts/Reservations.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
 import { AdminKey } from "../../accounts/AdminKey.ts"
 import * as KeyedHash from "../../secrets/KeyedHash.ts"
 import { CommonPasswords } from "../../accounts/PasswordPolicy.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as Secret from "../../secrets/Secret.ts"
+import * as ClientAddress from "../../http/exchange/ClientAddress.ts"
+import * as VisitorCountryLive from "../../http/redirects/VisitorCountryLive.ts"
+import * as VisitorHashLive from "../../http/redirects/VisitorHashLive.ts"
+import * as Network from "../../model/Network.ts"
 import { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
+import { countryHeader, trustedProxy } from "../clients/Traits.ts"
 import { passwords } from "./PasswordsVirtual.ts"
 
 /** The administrator's API key of every simulated deployment. */
@@ -24,10 +31,13 @@ const unasked = <S extends object>(name: string, asked: Partial<S> = {}): S =>
       asked[method as keyof S] ?? (() => Effect.dieMessage(`${name}.${String(method)} is not simulated`))
   })
 
+const hash = KeyedHash.make(Redacted.make("the secret of simulations"))
+
 /** There are no limits, so it counts nothing. */
 const limiter = unasked<typeof RateLimiter.Service>("RateLimiter", {
   takeAll: () => Effect.succeed(null),
-  takeAllNow: () => null
+  takeAllNow: () => null,
+  reserve: () => Effect.succeed(uncounted)
 })
 
 /** It knows only the administrator, by the API key. */
@@ -39,6 +49,19 @@ const accounts = Accounts.layer.pipe(
       AuditLog,
       unasked<typeof AuditLog.Service>("AuditLog", { record: () => Effect.void, recording: (act) => act })
     )
+  )
+)
+
+/** Where visitors come from, and who they are: by the proxy that is trusted, its header, and the code of production. */
+const origins = Effect.runSync(
+  Layer.mergeAll(
+    VisitorHashLive.layer,
+    VisitorCountryLive.layer({ geoIpFile: Option.none(), countryHeader: Option.some(countryHeader) })
+  ).pipe(
+    Layer.provideMerge(ClientAddress.layer([Network.parse(`${trustedProxy}/32`)!])),
+    Layer.provide([Layer.succeed(KeyedHash.KeyedHash, hash), FileSystem.layerNoop({})]),
+    Layer.build,
+    Effect.scoped
   )
 )
 
@@ -58,7 +81,8 @@ export const stubServices = Context.mergeAll(
   ),
   // The real list is read from a file, which takes time that is not virtual.
   Context.make(CommonPasswords, Effect.succeed(Effect.succeed(() => false))),
-  Context.make(KeyedHash.KeyedHash, KeyedHash.make(Redacted.make("the secret of simulations"))),
+  Context.make(KeyedHash.KeyedHash, hash),
   Context.make(WebhookListeners, { has: () => false, refresh: Effect.void, waiting: Effect.never }),
-  Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore"))
+  Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore")),
+  origins
 )

@@ -176,7 +176,7 @@ export class Users {
       userId: user,
       secretHash: digest(secret),
       name: id,
-      scopes: ["links:write", "links:read"],
+      scopes: ["links:write", "links:read", "stats:read"],
       createsPerMinute: createsPerMinute === null ? null : 2 * createsPerMinute,
       redirectsPerDay: redirectsPerDay === null ? null : Math.ceil(redirectsPerDay / 2),
       createdAt: this.#world.now_ms,

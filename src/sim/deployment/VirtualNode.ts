@@ -43,6 +43,7 @@ import { passwords } from "./PasswordsVirtual.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
 import type { SimOptions } from "../cli/Options.ts"
+import type { Counted } from "../clients/Traits.ts"
 import type { AsideKeys } from "../actors/AsideKeys.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
@@ -132,8 +133,12 @@ export interface VirtualRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Of a redirect: the link that it is asked of, by the text by which it is stored, and what follows its key. */
-  readonly link?: { readonly key: string; readonly path?: string | undefined }
+  /** Of a redirect: the link that it is asked of, by the text by which it is stored, what follows its key, and how its visit must be counted. */
+  readonly link?: {
+    readonly key: string
+    readonly path?: string | undefined
+    readonly counted?: Counted | undefined
+  }
   /** The client's address, if it is on another machine. */
   readonly from?: string | undefined
 }
@@ -303,14 +308,15 @@ export class VirtualNode {
   /** Notes that a redirect was answered, or may have been when its client left. */
   #visited({ link }: VirtualRequest, response: VirtualResponse | undefined) {
     if (link === undefined) return
-    const { key, path } = link
+    const { counted, key, path } = link
     const isOfSeveral = path !== undefined || key.includes("/")
     this.#surroundings.journal.add({
       tag: "visited",
       by: this.process.id,
       key,
       isSure: response !== undefined,
-      ...(isOfSeveral && { path, location: response?.location })
+      ...(isOfSeveral && { path, location: response?.location }),
+      ...(counted !== undefined && { counted })
     })
   }
 

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import type { VisitStore } from "../../storage/visits/VisitStore.ts"
+import { isLinkSubject, linkOfSubject } from "../../model/Visit.ts"
+import type { HourCount, VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { later, type Mutant, withFaults } from "./Mutant.ts"
 
@@ -13,6 +14,45 @@ const writing =
 
 /** Clients who follow links. */
 const followed = { created: 0.2, changed: 0, deleted: 0 }
+
+/** Those who ask for statistics. */
+const measured: Mutant["options"] = withFaults({}, { ...followed, statistics: 0.2 })
+
+/** Likewise, of users' links. */
+const measuredByUsers: Mutant["options"] = (options) => {
+  const { workload, ...others } = measured!(options)
+  return {
+    ...others,
+    createsPerMinute: null,
+    redirectsPerDay: null,
+    workload: { ...workload, created: 0.4, withAccount: 0.5 }
+  }
+}
+
+/** Likewise, of keys that are soon free again. */
+const measuredAgain: Mutant["options"] = (options) => {
+  const { workload, ...others } = measured!(options)
+  return {
+    ...others,
+    quarantine_s: 2,
+    staleRedirects_s: 0,
+    workload: { ...workload, deleted: 0.1, withAlias: 0.9, wished: 0.3, remembered: 8 }
+  }
+}
+
+type Visits = typeof VisitStore.Service
+
+/** The store of visits, as a process has it. */
+const storing =
+  (mutate: (visits: Visits) => Partial<Visits>): Mutant["make"] =>
+  () => ({ ports: ({ visits }) => ({ visits: { ...visits, ...mutate(visits) } }) })
+
+/** Batches with hours that are not as they were counted. */
+const countedAs = (mutate: (hours: ReadonlyArray<HourCount>) => ReadonlyArray<HourCount>): Mutant["make"] =>
+  writing((write) => (batch) => write({ ...batch, hours: mutate(batch.hours) }))
+
+/** The subject of a key's visits, whichever link it is of. */
+const ofKey = (subject: string) => (isLinkSubject(subject) ? `${linkOfSubject(subject).key}@0` : subject)
 
 /** What can be broken about the counting of visits. */
 export const visits: ReadonlyArray<Mutant> = [
@@ -80,5 +120,74 @@ export const visits: ReadonlyArray<Mutant> = [
     checker: "visits",
     options: withFaults({ databaseCalls: { refused: 0.2, lost: 0, ignored: 0 } }, followed),
     make: writing((write) => (batch) => Effect.ignore(write(batch)))
+  },
+  {
+    name: "statistics-hours-late",
+    text: "Visits are counted in the hour after their own.",
+    promise: "C11",
+    checker: "statistics",
+    options: measured,
+    make: countedAs((hours) => hours.map((one) => ({ ...one, hour: one.hour + 1 })))
+  },
+  {
+    name: "statistics-of-the-key",
+    text: "A link has the visits of all links that had its key.",
+    promise: "C11",
+    checker: "statistics",
+    options: measuredAgain,
+    make: storing(({ series, top, visitors, write }) => ({
+      write: (batch) =>
+        write({ ...batch, hours: batch.hours.map((one) => ({ ...one, subject: ofKey(one.subject) })) }),
+      series: (range, interval) => series({ ...range, subject: ofKey(range.subject) }, interval),
+      top: (range, max) => top({ ...range, subject: ofKey(range.subject) }, max),
+      visitors: (range, interval) => visitors({ ...range, subject: ofKey(range.subject) }, interval),
+      forget: () => Effect.void
+    }))
+  },
+  {
+    name: "statistics-of-owners-uncounted",
+    text: "Visits are not counted for the owners of their links.",
+    promise: "C11",
+    checker: "statistics",
+    options: measuredByUsers,
+    make: countedAs((hours) => hours.filter(({ subject }) => isLinkSubject(subject)))
+  },
+  {
+    name: "statistics-values-once",
+    text: "Each value counts once in a batch, however many visits have it.",
+    promise: "C11",
+    checker: "statistics",
+    options: measured,
+    make: countedAs((hours) =>
+      hours.map((one) => ({ ...one, values: one.values.map((value) => ({ ...value, visits: 1 })) }))
+    )
+  },
+  {
+    name: "statistics-visitors-alike",
+    text: "All visitors are taken for one.",
+    promise: "C11",
+    checker: "statistics",
+    options: measured,
+    make: countedAs((hours) =>
+      hours.map((one) => ({ ...one, visitors: one.visitors?.slice(0, 1).map(() => 1) }))
+    )
+  },
+  {
+    name: "statistics-for-everybody",
+    text: "The statistics of all links are public.",
+    promise: "C11",
+    checker: "statistics",
+    options: measured,
+    make: () => ({
+      ports: ({ links }) => ({
+        links: {
+          ...links,
+          findMany: (keys) =>
+            Effect.map(links.findMany(keys), (rows) =>
+              rows.map((row) => row && { ...row, extras: { ...row.extras, publicStats: true } })
+            )
+        }
+      })
+    })
   }
 ]

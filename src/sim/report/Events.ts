@@ -178,6 +178,7 @@ const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url, web
   if (kind === "list") return `list the links (#${number})`
   if (kind === "sign in" || kind === "sign out") return `${kind} (#${number})`
   if (kind === "webhook") return `${webhook?.act} webhooks (#${number})`
+  if (kind === "statistics") return `ask for the statistics of ${key ?? "all own links"} (#${number})`
   if (kind === "account") return `show the account (#${number})`
   if (kind !== "create") return `${kind} ${key}${path === undefined ? "" : `/${path}`} (#${number})`
   const as = alias === undefined ? "" : ` as ${alias}`

@@ -23,6 +23,9 @@ export interface Surroundings {
 /** The key of a link whose visits a subject is of. */
 const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
 
+/** Whether a subject is of visits that no link redirected: no key and no user has a colon. */
+const isOfOrphans = (subject: string) => subject.includes(":")
+
 /** Tells a journal of a process's writing of visits. `writer`: which one, where a process has several. */
 export const noteWrites =
   (
@@ -45,16 +48,29 @@ const writeVisits = (
 ) => {
   const { writer } = batch
   // One can have visits in two hours.
-  const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject))).filter(isLinkSubject)
+  const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject))).filter(
+    (subject) => !isOfOrphans(subject)
+  )
   const totals = Effect.map(visits.totals(subjects), (all) => all.map(({ bots, nonBots }) => bots + nonBots))
   return Effect.gen(function* () {
     if (log.isKept) log.changed("visits", by, VisitStoreMemory.remembered(tables.visits, batch))
     const before = yield* totals
     yield* visits.write(batch)
     const after = yield* totals
-    const added = subjects.map((subject, index) => [keyOf(subject), after[index]! - before[index]!] as const)
-    const counted = added.filter(([, count]) => count > 0)
-    journal.add({ tag: "counted", by, visits: counted, ...(isOneOfSeveral && { writer }) })
+    const added = subjects
+      .map((subject, index) => [subject, after[index]! - before[index]!] as const)
+      .filter(([, count]) => count > 0)
+    const owned = added.filter(([subject]) => !isLinkSubject(subject))
+    const counted = added.flatMap(([subject, count]) =>
+      isLinkSubject(subject) ? [[keyOf(subject), count] as const] : []
+    )
+    journal.add({
+      tag: "counted",
+      by,
+      visits: counted,
+      ...(owned.length > 0 && { owned }),
+      ...(isOneOfSeveral && { writer })
+    })
     log.changed("visits", by, () => forgot([by, counted]))
   })
 }

@@ -126,7 +126,11 @@ export const make = (
       batches.map((batch) => ({ ...batch, keys: toStrings(batch.keys) }))
   })
   const ownersGone = comparison.port("LinkRemovals", memory.ownersGone, sql.ownersGone, { remove: sorted })
-  const { dropWriters, forget, totals, write } = comparison.port("VisitStore", memory.visits, sql.visits)
+  const { dropWriters, forget, series, top, totals, visitors, write } = comparison.port(
+    "VisitStore",
+    memory.visits,
+    sql.visits
+  )
 
   return {
     comparison,
@@ -187,6 +191,6 @@ export const make = (
       adopt: (count) => some(stock.adopt(count), 1, (moved) => moved)
     },
     ownersGone: { ...ownersGone, remove: (count) => some(ending(ownersGone.remove(count)), count, sizeOf) },
-    visits: { ...memory.visits, dropWriters, forget, totals, write }
+    visits: { ...memory.visits, dropWriters, forget, series, top, totals, visitors, write }
   }
 }

@@ -1,0 +1,239 @@
+import { describe, expect, it } from "vitest"
+import { Statistics } from "../../../src/sim/checkers/Statistics.ts"
+import { countedOf, type Traits } from "../../../src/sim/clients/Traits.ts"
+import type { Exchange, StatisticsWish } from "../../../src/sim/History.ts"
+import type { JournalEntry } from "../../../src/sim/Journal.ts"
+import { presets } from "../../../src/sim/presets/Presets.ts"
+import { s_us } from "../../../src/sim/world/Time.ts"
+import { created, evidence, exchange, row } from "../actors/Evidence.ts"
+
+const by = "node-0#1"
+const bound = { tag: "bound", at_us: s_us, by, link: row } as const
+const freed = (at_s: number) => ({ tag: "freed", at_us: at_s * s_us, by, key: "abc", custom: false }) as const
+const deleted = (at_s: number) => ({ tag: "deleted", at_us: at_s * s_us, by, key: "abc" }) as const
+
+/** Half a minute before midnight, when the runs of these tests begin. */
+const beginning_ms = Date.parse("2025-12-31T23:59:30Z")
+
+const reader: Traits = { agent: "firefox", referrer: "news", campaign: "letter", address: "127.0.0.2" }
+const visited = (at_s: number, traits: Traits = reader, some: object = {}) =>
+  ({
+    tag: "visited",
+    at_us: at_s * s_us,
+    by,
+    key: "abc",
+    isSure: true,
+    counted: countedOf(traits, undefined),
+    ...some
+  }) as const
+const taken = (at_s: number, visits: number, owned?: ReadonlyArray<readonly [string, number]>) =>
+  ({
+    tag: "counted",
+    at_us: at_s * s_us,
+    by,
+    visits: [["abc", visits]],
+    ...(owned !== undefined && { owned })
+  }) as const
+
+/** What is told of one visit by {@link reader} before midnight. */
+const body = {
+  total: 1,
+  nonBots: 1,
+  bots: 0,
+  series: [
+    { at: "2025-12-31T00:00:00.000Z", visits: 1 },
+    { at: "2026-01-01T00:00:00.000Z", visits: 0 }
+  ],
+  referrers: [{ value: "news.example", visits: 1 }],
+  countries: [{ value: "unknown", visits: 1 }],
+  browsers: [{ value: "Firefox", visits: 1 }],
+  os: [{ value: "Linux", visits: 1 }],
+  devices: [{ value: "desktop", visits: 1 }],
+  utmSources: [{ value: "letter", visits: 1 }],
+  utmMediums: [{ value: "email", visits: 1 }],
+  utmCampaigns: [{ value: "=spring", visits: 1 }],
+  uniqueVisitors: {
+    sumOfDays: 1,
+    standardError: 0.033,
+    days: [{ at: "2025-12-31T00:00:00.000Z", visitors: 1 }]
+  }
+}
+const { utmCampaigns: _c, utmMediums: _m, utmSources: _s, ...ofAnybody } = body
+const none = {
+  ...ofAnybody,
+  total: 0,
+  nonBots: 0,
+  series: [],
+  referrers: [],
+  countries: [],
+  browsers: [],
+  os: [],
+  devices: [],
+  uniqueVisitors: undefined
+}
+
+const wish: StatisticsWish = { as: "administrator", interval: "day", bots: "include", format: "json" }
+const asking = (at_s: number, answer: object | string, some: Partial<Exchange> = {}) =>
+  exchange(at_s, {
+    kind: "statistics",
+    status: 200,
+    location: undefined,
+    statistics: wish,
+    body: typeof answer === "string" ? answer : JSON.stringify(answer),
+    ...some
+  })
+
+const publicly = { ...wish, as: "anybody" } as const
+const key = {
+  id: "key_0",
+  secret: "secret",
+  user: "usr_0",
+  added_us: 0,
+  revoking_us: Infinity,
+  revoked_us: Infinity
+}
+const byUser = { statistics: { ...wish, as: "user" }, apiKey: "secret" } as const
+
+const found = (
+  exchanges: ReadonlyArray<Exchange>,
+  journal: ReadonlyArray<JournalEntry> = [bound, visited(5), taken(6, 1)],
+  some: object = {}
+) =>
+  Statistics.check(
+    evidence({ exchanges: [created(1), ...exchanges], journal, beginning_ms, userKeys: [key], ...some })
+  ).map(({ text }) => text)
+
+describe("the checker of statistics", () => {
+  it("finds nothing in those of what happened, as far as it was counted", () => {
+    expect(found([asking(7, body)])).toEqual([])
+    expect(found([asking(5.5, none)], [bound, visited(5)])).toEqual([])
+    expect(
+      found([
+        asking(
+          7,
+          {
+            ...body,
+            series: body.series.map(({ at, visits }) => ({ at: at.replace("T00", "T23"), visits }))
+          },
+          { statistics: { ...wish, interval: "hour" } }
+        )
+      ])
+    ).toEqual([])
+    const bot = visited(6, { ...reader, agent: "crawler" })
+    expect(
+      found(
+        [
+          asking(
+            8,
+            {
+              ...body,
+              bots: 1,
+              referrers: [{ value: "news.example", visits: 2 }],
+              countries: [{ value: "unknown", visits: 2 }],
+              utmSources: [{ value: "letter", visits: 2 }],
+              utmMediums: [{ value: "email", visits: 2 }],
+              utmCampaigns: [{ value: "=spring", visits: 2 }]
+            },
+            { statistics: { ...wish, bots: "exclude" } }
+          )
+        ],
+        [bound, visited(5), bot]
+      )
+    ).toEqual([])
+  })
+
+  it.each([
+    ["a visit that never happened", { ...body, total: 2, nonBots: 2 }],
+    ["a visit less than the store had taken", none],
+    ["a total that is not that of its parts", { ...body, total: 2 }],
+    ["a person as a bot", { ...body, nonBots: 0, bots: 1 }],
+    [
+      "a visit on the wrong day",
+      { ...body, series: body.series.map(({ at, visits }) => ({ at, visits: 1 - visits })) }
+    ],
+    ["a series without it", { ...body, series: [] }],
+    ["another referrer", { ...body, referrers: [{ value: "news", visits: 1 }] }],
+    ["another country", { ...body, countries: [{ value: "DE", visits: 1 }] }],
+    ["another browser", { ...body, browsers: [{ value: "Safari", visits: 1 }] }],
+    ["a dimension without it", { ...body, os: [] }],
+    ["another campaign", { ...body, utmCampaigns: [{ value: "spring", visits: 1 }] }],
+    ["no source", { ...body, utmSources: undefined }],
+    ["no visitor", { ...body, uniqueVisitors: undefined }],
+    ["a wrong sum of visitors", { ...body, uniqueVisitors: { ...body.uniqueVisitors, sumOfDays: 2 } }]
+  ])("finds %s", (_, answer) => {
+    expect(found([asking(7, answer)])).not.toEqual([])
+  })
+
+  it("takes a visit near midnight, or one that may not count, for one of either day, and any where clocks jump", () => {
+    const nextDay = body.series.map(({ at, visits }) => ({ at, visits: 1 - visits }))
+    const days = [{ at: "2026-01-01T00:00:00.000Z", visitors: 1 }]
+    const next = { ...body, series: nextDay, uniqueVisitors: { ...body.uniqueVisitors, days } }
+    for (const answer of [body, next]) {
+      expect(found([asking(37, answer)], [bound, visited(31)])).toEqual([])
+      expect(found([asking(37, answer)], [bound, visited(28, reader, { isSure: false })])).toEqual([])
+      expect(found([asking(7, answer)], undefined, { faults: new Map([["clockJump", 1]]) })).toEqual([])
+    }
+    expect(found([asking(47, body)], [bound, visited(40)])).not.toEqual([])
+    expect(found([asking(47, next)], [bound, visited(40)])).toEqual([])
+  })
+
+  it("reads tables, in which no value is a formula", () => {
+    const rows = (campaign: string) =>
+      [
+        "dimension,value,visits",
+        "total,,1",
+        "nonBots,,1",
+        "bots,,0",
+        "uniqueVisitorsSumOfDays,,1",
+        "day,2025-12-31T00:00:00.000Z,1",
+        "uniqueVisitors,2025-12-31T00:00:00.000Z,1",
+        "referrers,news.example,1",
+        "countries,unknown,1",
+        "browsers,Firefox,1",
+        "os,Linux,1",
+        "devices,desktop,1",
+        "utmSources,letter,1",
+        "utmMediums,email,1",
+        `utmCampaigns,${campaign},1`,
+        ""
+      ].join("\r\n")
+    const table = { statistics: { ...wish, format: "csv" } } as const
+    expect(found([asking(7, rows("'=spring"), table)])).toEqual([])
+    expect(found([asking(7, rows("=spring"), table)])).not.toEqual([])
+  })
+
+  it("lets users see those of their own links alone, and everybody public ones, without what only managers are told", () => {
+    const link = { ...row, extras: { publicStats: true } } as const
+    const journal = [{ ...bound, link }, visited(5), taken(6, 1)] as const
+    expect(found([asking(7, ofAnybody, { statistics: publicly })], journal)).toEqual([])
+    expect(found([asking(7, ofAnybody, byUser)], journal)).toEqual([])
+    expect(found([asking(7, body, { statistics: publicly })], journal)).not.toEqual([])
+    expect(found([asking(7, ofAnybody, { statistics: publicly })])).toHaveLength(1)
+    expect(found([asking(7, body, byUser)])).toHaveLength(1)
+    expect(found([asking(7, "", { ...byUser, status: 404 })])).toEqual([])
+    expect(found([asking(7, "", { status: 404 })])).toHaveLength(1)
+    const own = [{ ...bound, link: { ...row, owner: "usr_0" } }, visited(5), taken(6, 1)] as const
+    expect(found([asking(7, body, byUser)], own)).toEqual([])
+  })
+
+  it("finds visits of a link that had the key before, and tells the statistics of all of a user's links by those that were theirs", () => {
+    const another = { ...bound, at_us: 20 * s_us, link: { ...row, url: "https://example.com/2" } }
+    const journal = [bound, visited(5), taken(6, 1), deleted(7), freed(18), another]
+    expect(found([asking(25, none)], journal)).toEqual([])
+    expect(found([asking(25, body)], journal)).not.toEqual([])
+    const deleting = exchange(7, { kind: "delete", status: 204, location: undefined })
+    expect(found([deleting, asking(15, body)], journal)).toHaveLength(1)
+    const owned = [{ ...bound, link: { ...row, owner: "usr_0" } }, visited(5)] as const
+    const all = { ...byUser, key: undefined }
+    expect(found([asking(15, body, all)], [...owned, taken(6, 1, [["usr_0", 1]]), deleted(7)])).toEqual([])
+    expect(found([asking(15, none, all)], owned)).toEqual([])
+    expect(found([asking(15, none, all)], [...owned, taken(6, 1, [["usr_0", 1]])])).not.toEqual([])
+    expect(found([asking(15, none, all)], [...owned, taken(6, 1)])).not.toEqual([])
+    expect(found([asking(15, body, all)], [bound, visited(5)])).not.toEqual([])
+  })
+
+  it("says nothing of what a database had forgotten, or several databases had", () => {
+    const options = { ...presets.calm(), databases: 2 }
+    expect(found([asking(7, none)], undefined, { options })).toEqual([])
+  })
+})
