@@ -1,4 +1,5 @@
 import type { Link } from "../model/Link.ts"
+import type { AuditEntry } from "../storage/accounts/AuditLog.ts"
 import type { DomainChange } from "./deployment/ChangingDomain.ts"
 import type { Strike } from "./deployment/Faults.ts"
 import type { UserKey } from "./deployment/Users.ts"
@@ -64,6 +65,8 @@ export interface Evidence {
   readonly undelivered: ReadonlySet<string>
   /** Events that wait for any webhook at the end: its id and the event's. */
   readonly waitingFor: ReadonlySet<string>
+  /** The audit log at the end, if there are users. */
+  readonly audit: ReadonlyArray<AuditEntry> | undefined
   /** Visits that nodes say they have dropped. */
   readonly visitsShed: number
   /** Keys in the buffers of nodes at the end. */

@@ -46,6 +46,7 @@ export interface Wish {
     | "change user"
     | "remove user"
     | "webhook"
+    | "audit"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -84,6 +85,8 @@ export interface Wish {
   readonly isRight?: boolean | undefined
   /** What is asked for of webhooks. */
   readonly webhook?: WebhookWish | undefined
+  /** Which entries of the audit log are asked for. */
+  readonly audit?: { readonly user?: string; readonly action?: string } | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
   readonly direct?: boolean | undefined
 }
@@ -105,7 +108,7 @@ export interface Exchange extends Wish {
   status: number
   /** The target of a redirect. */
   location: string | undefined
-  /** For a create, and what is asked of webhooks: the answer's body; and whether it repeats the answer to an earlier request. */
+  /** For a create, and what is asked of webhooks: the answer's body; for the last page of the audit log the entries of all pages; and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
   /** For the last page of a list that was followed to its end: the links of all pages; none where it is no whole one. For one of API keys or sessions their ids. */
@@ -156,6 +159,7 @@ export class History {
       user: asked.user,
       isRight: asked.isRight,
       webhook: asked.webhook,
+      audit: asked.audit,
       direct: asked.direct,
       number: this.exchanges.length,
       sent_us: this.#world.now_us,

@@ -1,4 +1,5 @@
 import type { Link } from "../model/Link.ts"
+import type { AuditEvent } from "../model/Audit.ts"
 import type { Webhook, WebhookMessage } from "../model/Webhook.ts"
 import type { Quota } from "../storage/accounts/QuotaStore.ts"
 import type { Counted } from "./clients/Traits.ts"
@@ -232,7 +233,11 @@ export type UserEntry =
       /** Whether the user's API keys and webhooks have ended with the former one. */
       readonly revokesKeys: boolean
     }
-  /** An API key was revoked in the database. */
+  /** Events were recorded in the audit log; and old entries were looked for there. */
+  | { readonly tag: "audited"; readonly by: string; readonly events: ReadonlyArray<AuditEvent> }
+  | { readonly tag: "audit swept"; readonly by: string }
+  /** An API key was added to the database, and was revoked there. */
+  | { readonly tag: "key added"; readonly by: string; readonly apiKey: string; readonly user: string }
   | { readonly tag: "key revoked"; readonly by: string; readonly apiKey: string }
   /** A webhook was added to the database or removed there; its receiver has answered a challenge, which was the latest one or not. */
   | { readonly tag: "webhook added"; readonly by: string; readonly webhook: Webhook }

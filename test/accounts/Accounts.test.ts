@@ -8,7 +8,7 @@ import * as Passwords from "../../src/accounts/Passwords.ts"
 import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/sim/stores/AccountStoreMemory.ts"
 import { AuditLog } from "../../src/storage/accounts/AuditLog.ts"
-import * as AuditLogMemory from "../support/memory/AuditLogMemory.ts"
+import * as AuditLogMemory from "../../src/sim/stores/AuditLogMemory.ts"
 import { keyOf, userOf } from "../support/samples/SomeWebhooks.ts"
 
 /** Accounts over a store of their own. Its clock is the test's. */

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Duration, Effect, TestClock } from "effect"
 import { turn } from "../../src/actors/AuditSweep.ts"
 import { AuditLog } from "../../src/storage/accounts/AuditLog.ts"
-import * as AuditLogMemory from "../support/memory/AuditLogMemory.ts"
+import * as AuditLogMemory from "../../src/sim/stores/AuditLogMemory.ts"
 import { eventOf } from "../storage/accounts/AuditLogLaws.ts"
 
 it.effect(

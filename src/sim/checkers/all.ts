@@ -36,6 +36,7 @@ import { Stores } from "./Stores.ts"
 import { UniqueBinding } from "./keys/UniqueBinding.ts"
 import { UserSessions } from "./users/UserSessions.ts"
 import { Visits } from "./Visits.ts"
+import { AuditLog } from "./users/AuditLog.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
@@ -80,7 +81,8 @@ export const checkers: ReadonlyArray<Checker> = [
   UserSessions,
   WebhookEvents,
   WebhookDeliveries,
-  OwnWebhooks
+  OwnWebhooks,
+  AuditLog
 ]
 
 /** Checks a run for every promise. */

@@ -150,6 +150,8 @@ export const WorkloadOptions = Schema.Struct({
   signedIn: Probability,
   /** How likely a request of a user's browser is about webhooks. */
   withWebhooks: Probability,
+  /** How likely a request of a user's browser reads the audit log. */
+  audited: Probability,
   /** How likely a client's turn is one of somebody on another machine who tries texts of no link, several at once; only counted where there are users. */
   guessed: Probability,
   /** How likely a create is in one of few further domains, and a tenth as likely a redirect is asked for at a wrong one; with 0 there are none. */

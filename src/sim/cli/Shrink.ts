@@ -81,6 +81,7 @@ const unneeded = [
   "editedInBulk",
   "signedIn",
   "withWebhooks",
+  "audited",
   "guessed",
   "withDomain",
   "domainsChanged",

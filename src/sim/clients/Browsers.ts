@@ -28,6 +28,13 @@ const createdShare = 0.4
 const directShare = 0.3
 const formerShare = 0.2
 
+/** A page of the audit log; and how many entries are read at most. */
+interface AuditPage {
+  readonly data: ReadonlyArray<unknown>
+  readonly nextCursor: string | null
+}
+const entriesMax = 400
+
 /** How likely a password is wrong. */
 const wrongShare = 0.1
 
@@ -100,6 +107,7 @@ export class Browsers {
   readonly #account: AccountRequests
   readonly #share: number
   readonly #webhooksShare: number
+  readonly #auditedShare: number
   readonly #webhooks: WebhookRequests
   readonly #chance: Chance
   readonly #browsers: ReadonlyArray<Browser>
@@ -110,13 +118,14 @@ export class Browsers {
     requests: Requests,
     creates: Creates,
     users: Users,
-    { signedIn, withWebhooks }: Pick<WorkloadOptions, "signedIn" | "withWebhooks">
+    { audited, signedIn, withWebhooks }: Pick<WorkloadOptions, "audited" | "signedIn" | "withWebhooks">
   ) {
     this.#requests = requests
     this.#creates = creates
     this.#users = users
     this.#share = signedIn
     this.#webhooksShare = withWebhooks
+    this.#auditedShare = audited
     this.#webhooks = new WebhookRequests(world, users)
     this.#chance = world.chance("browsers")
     this.#account = new AccountRequests(world, creates, users, this.#chance)
@@ -140,10 +149,11 @@ export class Browsers {
     const direct = this.#chance.happens(directShare)
     const token = browser.token(this.#chance.happens(formerShare))
     const own = browser.sent(token)
-    const answered = ({ status }: Exchange) => {
+    const answered = ({ kind, status }: Exchange) => {
       if (token !== browser.token(false)) return
       if (status === 401) browser.leave()
-      if (status === 403) browser.mustChange = true
+      // Administrators alone read the audit log.
+      if (status === 403 && kind !== "audit") browser.mustChange = true
     }
     const ask: Ask = ({ body, kind = "account", method, path, ...more }, told = () => {}) => {
       const { user } = browser
@@ -158,6 +168,8 @@ export class Browsers {
     }
     if (browser.mustChange && token === browser.token(false))
       return this.#account.changePassword(browser.user, ask)
+    if (this.#auditedShare > 0 && this.#chance.happens(this.#auditedShare))
+      return this.#readAudit(browser.user, { ...own, direct }, answered, done)
     if (this.#webhooksShare > 0 && browser.user !== leaving && this.#chance.happens(this.#webhooksShare)) {
       let left = 0
       return this.#webhooks.act(browser.user, ({ request: { body, ...request }, wish }, told) => {
@@ -187,6 +199,41 @@ export class Browsers {
       })
     }
     this.#account.act(browser.user, ask, done)
+  }
+
+  /** Reads the audit log page by page, or some of it. */
+  #readAudit(
+    user: string,
+    { cookie, ...more }: Pick<Wish, "session" | "direct"> & { readonly cookie: string },
+    answered: (exchange: Exchange) => void,
+    done: () => void
+  ) {
+    const audit: NonNullable<Wish["audit"]> = this.#chance.pick([
+      {},
+      { user: this.#chance.pick(this.#users.names) },
+      { action: this.#chance.pick(["session.begun", "key.added", "link.deleted"]) }
+    ])
+    const limit = String(this.#chance.pick([3, 20, 500]))
+    let since_us: number | undefined
+    const entries: Array<unknown> = []
+    const ask = (cursor: string | null) => {
+      const query = new URLSearchParams({ ...audit, limit, ...(cursor !== null && { cursor }) })
+      this.#requests.send(
+        [{ client: user, kind: "audit", user, audit, since_us, ...more }],
+        { method: "GET", path: `/api/v1/audit?${query.toString()}`, ...sentBy(cookie, undefined) },
+        ([exchange], answer) => {
+          answered(exchange!)
+          since_us ??= exchange!.sent_us
+          if (answer?.response.status !== 200) return done()
+          const { data, nextCursor } = JSON.parse(answer.response.body) as AuditPage
+          entries.push(...data)
+          if (nextCursor !== null && entries.length < entriesMax) return ask(nextCursor)
+          if (nextCursor === null) exchange!.body = JSON.stringify(entries)
+          done()
+        }
+      )
+    }
+    ask(null)
   }
 
   #signIn(browser: Browser, done: () => void) {

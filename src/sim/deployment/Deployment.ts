@@ -287,6 +287,7 @@ export class Deployment {
         ...this.#databases.flatMap(({ tables }) => [...tables.outbox.keys()])
       ]),
       waitingFor: new Set(waiting.map(({ event, webhook }) => `${webhook} ${event}`)),
+      audit: this.#users.names.length === 0 ? undefined : this.#database.users.audited,
       visitsShed: visitsShedSoFar() - shedBefore,
       buffered: new Set(this.world.look(() => this.#nodes().flatMap(({ buffered }) => buffered))),
       asideLost: this.#aside?.lost ?? 0,

@@ -9,8 +9,10 @@ import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
 import * as Sessions from "../../accounts/Sessions.ts"
 import * as Users from "../../accounts/Users.ts"
 import * as AccountRoutes from "../../http/accounts/AccountRoutes.ts"
+import * as AuditRoutes from "../../http/accounts/AuditRoutes.ts"
 import * as ApiKeyRoutes from "../../http/accounts/ApiKeyRoutes.ts"
 import * as UserRoutes from "../../http/accounts/UserRoutes.ts"
+import * as AuditSweep from "../../actors/AuditSweep.ts"
 import { adding } from "../../node/Parts.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
 import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
@@ -35,6 +37,11 @@ import * as Receivers from "./Receivers.ts"
 
 /** After how long without use a session ends: longer than a run, as in production. */
 const sessionIdle = Duration.hours(24)
+
+/** How long entries of the audit log are kept, as in production. */
+const auditRetention = Duration.days(365)
+/** The same in milliseconds. */
+export const keptFor_ms = Duration.toMillis(auditRetention)
 
 /** What users' parts of a node stand on. */
 export interface UserSurroundings {
@@ -156,7 +163,7 @@ type Known =
   | WebhookStore
   | WebhookListeners.WebhookListeners
 
-/** What else such a node answers, by what it has when it has begun: requests of users who sign in, of their API keys, and of their webhooks. `own`: where it is reached. */
+/** What else such a node answers, by what it has when it has begun: requests of users who sign in, of their API keys, their webhooks and what they did. `own`: where it is reached. */
 export const routes = <Has>(context: Context.Context<Has>, own: WebhookRoutes.WebhookPolicy["own"]) =>
   Effect.provide(
     Effect.gen(function* () {
@@ -164,6 +171,7 @@ export const routes = <Has>(context: Context.Context<Has>, own: WebhookRoutes.We
         ...(yield* AccountRoutes.make({ signUp: false })),
         apiKeys: yield* ApiKeyRoutes.make,
         users: yield* UserRoutes.make,
+        audit: yield* AuditRoutes.make,
         webhooks: yield* WebhookRoutes.make({ own, allowPrivate: false })
       }
     }),
@@ -205,6 +213,7 @@ export const after =
         const found = Context.get(context, Quotas.Quotas)
         return Context.add(context, Quotas.Quotas, mutation.quotasOf?.(found) ?? found)
       }),
+      adding(AuditSweep.layer(auditRetention) as unknown as Layer.Layer<never, never, AuditLog>),
       adding(Layer.provide(WebhookDelivery.layer, Layer.effect(WebhookSender, sender)))
     ) as unknown as Built<Has, E>
   }

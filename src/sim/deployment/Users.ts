@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { type AuditEvent, command } from "../../model/Audit.ts"
 import { digest } from "../../secrets/Secret.ts"
 import { newUser } from "../../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
@@ -45,6 +46,16 @@ export const firstWebhookOf = (user: string) => `whk_${user}`
 
 /** Whether a webhook is one of these. */
 export const isFirstWebhook = (id: string) => id.startsWith("whk_usr_")
+
+/** What the audit log has from before the beginning: some of it is too old to be kept. */
+export const oldEntries = (beginning_ms: number): ReadonlyArray<AuditEvent> =>
+  [900, 500, 366, 364, 1].map((days) => ({
+    doer: command,
+    action: "keys.skipped",
+    target: null,
+    owner: null,
+    at: beginning_ms - days * 24 * 3_600_000
+  }))
 
 /** The e-mail address of a user. */
 export const emailOf = (user: string) => `${user}@example.com`
@@ -99,7 +110,9 @@ export class Users {
 
   /** Adds them to the database. Only from within the world. */
   start(until_us: number) {
-    const { accounts, webhooks } = this.#database.users.stores
+    const { accounts, audit, webhooks } = this.#database.users.stores
+    if (this.names.length > 0)
+      this.#done(Effect.forEach(oldEntries(this.#world.now_ms), audit.record, { discard: true }))
     for (const id of this.names) {
       const draft = {
         id,

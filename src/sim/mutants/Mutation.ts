@@ -5,6 +5,7 @@ import type { Quotas } from "../../accounts/Quotas.ts"
 import type { RateLimiter } from "../../accounts/RateLimiter.ts"
 import type { Sessions } from "../../accounts/Sessions.ts"
 import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
+import type { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import type { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
 import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
 import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
@@ -100,8 +101,9 @@ export interface Mutation {
     cache: typeof RedirectCache.Service,
     process: VirtualProcess
   ) => typeof RedirectCache.Service
-  /** What users' quotas are leased from, what takes their events to webhooks, and what limits. */
+  /** What users' quotas are leased from, what records what they do, what takes their events to webhooks, and what limits. */
   readonly quotas?: (store: typeof QuotaStore.Service, process: VirtualProcess) => typeof QuotaStore.Service
+  readonly audit?: (log: typeof AuditLog.Service, process: VirtualProcess) => typeof AuditLog.Service
   readonly webhooks?: (
     store: typeof WebhookStore.Service,
     process: VirtualProcess

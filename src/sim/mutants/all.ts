@@ -1,3 +1,4 @@
+import { audit } from "./audit.ts"
 import { caches } from "./caches.ts"
 import { choices } from "./choices.ts"
 import { designs } from "./designs.ts"
@@ -30,6 +31,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...visits,
   ...users,
   ...webhooks,
+  ...audit,
   ...standbys,
   ...sessions,
   ...homes,

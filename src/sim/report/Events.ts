@@ -115,6 +115,12 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "user removed":
     case "password changed":
       return `${entry.tag}: ${entry.user}`
+    case "audited":
+      return `recorded ${entry.events.map(({ action }) => action).join(", ")}`
+    case "audit swept":
+      return "looked for old entries of the audit log"
+    case "key added":
+      return `added ${entry.apiKey} of ${entry.user}`
     case "key revoked":
       return `revoked ${entry.apiKey}`
     case "webhook added":
@@ -179,6 +185,7 @@ const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url, web
   if (kind === "sign in" || kind === "sign out") return `${kind} (#${number})`
   if (kind === "webhook") return `${webhook?.act} webhooks (#${number})`
   if (kind === "statistics") return `ask for the statistics of ${key ?? "all own links"} (#${number})`
+  if (kind === "audit") return `read the audit log (#${number})`
   if (kind === "account") return `show the account (#${number})`
   if (kind !== "create") return `${kind} ${key}${path === undefined ? "" : `/${path}`} (#${number})`
   const as = alias === undefined ? "" : ` as ${alias}`

@@ -372,7 +372,7 @@ export class VirtualDatabase {
   }
 
   /** The stores of users, quotas and webhooks, as a process reaches them. */
-  userStores(process: VirtualProcess, mutation: Pick<Mutation, "quotas" | "webhooks">) {
+  userStores(process: VirtualProcess, mutation: Pick<Mutation, "audit" | "quotas" | "webhooks">) {
     const surroundings = { journal: this.#journal, users: this.users.stores }
     return UserPorts.make(this.#callOf(process), process, surroundings, mutation)
   }

@@ -75,6 +75,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   compared: undefined,
   undelivered: new Set(),
   waitingFor: new Set(),
+  audit: undefined,
   open: [],
   asideLost: 0,
   unready: [],

@@ -89,6 +89,8 @@ const key = {
   secret: "secret",
   user: "usr_0",
   added_us: 0,
+  expires_us: Infinity,
+  writes: true,
   revoking_us: Infinity,
   revoked_us: Infinity
 }

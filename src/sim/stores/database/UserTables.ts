@@ -4,6 +4,8 @@ import { leaseMax_ms } from "../../../storage/webhooks/WebhookStore.ts"
 import type { Mutation } from "../../mutants/Mutation.ts"
 import type { DomainStore } from "../../../storage/domains/DomainStore.ts"
 import * as AccountStoreMemory from "../AccountStoreMemory.ts"
+import type { AuditEntry } from "../../../storage/accounts/AuditLog.ts"
+import * as AuditLogMemory from "../AuditLogMemory.ts"
 import * as DomainStoreMemory from "../DomainStoreMemory.ts"
 import * as QuotaStoreMemory from "../QuotaStoreMemory.ts"
 import * as ComparedUsers from "../sql/ComparedUsers.ts"
@@ -17,13 +19,14 @@ export interface Waiting {
   readonly event: string
 }
 
-/** What the database knows of users, quotas, webhooks and further domains, in memory. No failover forgets anything of them. */
+/** What the database knows of users and what they did, quotas, webhooks and further domains, in memory. No failover forgets anything of them. */
 export class UserTables {
   /** As they are asked, at one moment: with those of production, if they are compared. */
   readonly stores: UserStores
   readonly domains: typeof DomainStore.Service
   /** The queue of webhooks in memory. */
   readonly #queue: UserStores["webhooks"]
+  readonly #audit: UserStores["audit"]
   readonly #comparison: Comparison | undefined
 
   /** `compared`: the stores of production, which they are compared with, and who is told of differences. `brokenUsers`, `brokenWebhooks`: what replaces parts of it. */
@@ -36,12 +39,19 @@ export class UserTables {
     const accounts = brokenUsers?.(sound) ?? sound
     this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
     const webhooks = brokenWebhooks?.(this.#queue) ?? this.#queue
-    const inMemory = { accounts, quotas: Effect.runSync(QuotaStoreMemory.make), webhooks }
+    const [audit, quotas] = Effect.runSync(Effect.all([AuditLogMemory.make, QuotaStoreMemory.make]))
+    this.#audit = audit
+    const inMemory = { accounts, audit, quotas, webhooks }
     const domains = Effect.runSync(DomainStoreMemory.make)
     this.#comparison = compared && new Comparison(compared.differs)
     this.domains = this.#comparison?.port("DomainStore", domains, compared!.sql.domains) ?? domains
     this.stores =
       compared === undefined ? inMemory : ComparedUsers.make(inMemory, compared.sql.users, this.#comparison!)
+  }
+
+  /** All entries of the audit log. */
+  get audited(): ReadonlyArray<AuditEntry> {
+    return Effect.runSync(Effect.orDie(this.#audit.list({ limit: Number.MAX_SAFE_INTEGER })))
   }
 
   /** Answers that were compared with those of production. */

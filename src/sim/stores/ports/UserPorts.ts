@@ -1,5 +1,7 @@
 import { Context, Effect, Record as Records } from "effect"
 import { AccountStore } from "../../../storage/accounts/AccountStore.ts"
+import type { AuditEvent } from "../../../model/Audit.ts"
+import { AuditLog } from "../../../storage/accounts/AuditLog.ts"
 import { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
 import { verificationType, type WebhookMessage } from "../../../model/Webhook.ts"
@@ -17,6 +19,17 @@ export interface Surroundings {
   /** The stores as they are at one moment. */
   readonly users: UserStores
 }
+
+/** An act that is to be recorded in the transaction of the operation at hand. */
+interface Recording {
+  /** Records the events of its result. */
+  readonly note: (done: never) => Effect.Effect<void, StorageError>
+}
+
+/** See {@link Recording}; `undefined` outside of one. */
+class Recorded extends Context.Reference<Recorded>()("linkmint/simulation/Recorded", {
+  defaultValue: (): Recording | undefined => undefined
+}) {}
 
 type Ask = <A>(
   operation: string,
@@ -87,7 +100,9 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
       ask(
         "AccountStore.addKey",
         transaction(() => [`users ${key.userId}`], undefined, undefined),
-        accounts.addKey(key, max)
+        Effect.tap(accounts.addKey(key, max), (added) => {
+          if (added === "added") journal.add({ tag: "key added", by, apiKey: key.id, user: key.userId })
+        })
       ),
     keysOf: (user) => ask("AccountStore.keysOf", query, accounts.keysOf(user)),
     removeKey: (id, user) =>
@@ -107,6 +122,45 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
         })
       )
   }) as typeof AccountStore.Service
+
+const auditLog = (
+  ask: Ask,
+  by: string,
+  { journal, users: { audit } }: Surroundings
+): typeof AuditLog.Service => {
+  const recordAll = (events: ReadonlyArray<AuditEvent>) =>
+    Effect.tap(Effect.forEach(events, audit.record, { discard: true }), () => {
+      if (events.length > 0) journal.add({ tag: "audited", by, events })
+    })
+  return {
+    record: (event) => ask("AuditLog.record", transaction(undefined, undefined), recordAll([event])),
+    recording: <A, E>(act: Effect.Effect<A, E>, eventsOf: (done: A) => ReadonlyArray<AuditEvent>) =>
+      Effect.suspend(() => {
+        let isNoted = false
+        const note = (done: A) =>
+          Effect.suspend(() => {
+            if (isNoted) return Effect.dieMessage("acts of several operations are not simulated")
+            isNoted = true
+            return recordAll(eventsOf(done))
+          })
+        return Effect.provideService(act, Recorded, { note }).pipe(
+          Effect.tap((done) => {
+            if (isNoted) return
+            // It was an act that needs no operation.
+            const events = eventsOf(done)
+            return ask("AuditLog.record", transaction(undefined, undefined), recordAll(events))
+          })
+        )
+      }),
+    list: (query_) => ask("AuditLog.list", query, audit.list(query_)),
+    forget: (before, max) =>
+      ask(
+        "AuditLog.forget",
+        statement(),
+        Effect.tap(audit.forget(before, max), () => journal.add({ tag: "audit swept", by }))
+      )
+  }
+}
 
 const quotaStore = (
   ask: Ask,
@@ -182,7 +236,13 @@ const webhookStore = (
         if (removed) journal.add({ tag: "webhook removed", by, webhook })
       })
     ),
-  removeAllOf: (owner) => ask("WebhookStore.removeAllOf", statement(), webhooks.removeAllOf(owner)),
+  // In production it is part of the transaction that removes the user, which has recorded that already.
+  removeAllOf: (owner) =>
+    Effect.provideService(
+      ask("WebhookStore.removeAllOf", statement(), webhooks.removeAllOf(owner)),
+      Recorded,
+      undefined
+    ),
   deadLetters: (id, limit, after) =>
     ask("WebhookStore.deadLetters", query, webhooks.deadLetters(id, limit, after)),
   revive: (id, message) =>
@@ -238,17 +298,28 @@ const webhookStore = (
   sweep: ask("WebhookStore.sweep", statement(), webhooks.sweep)
 })
 
-/** The stores of users, quotas and webhooks, as a process reaches them. */
+/** The stores of users and what they did, of quotas and webhooks, as a process reaches them. */
 export const make = (
   call: Call,
   process: VirtualProcess,
   surroundings: Surroundings,
-  mutation: Pick<Mutation, "quotas" | "webhooks">
-): Context.Context<AccountStore | QuotaStore | WebhookStore> => {
-  const ask: Ask = (operation, plan, self) => call(operation, plan, () => self)
+  mutation: Pick<Mutation, "audit" | "quotas" | "webhooks">
+): Context.Context<AccountStore | AuditLog | QuotaStore | WebhookStore> => {
+  const ask: Ask = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError>) =>
+    Effect.flatMap(Recorded, (recorded) => {
+      if (recorded === undefined) return call(operation, plan, () => self)
+      const note = recorded.note as (done: A) => Effect.Effect<void, StorageError>
+      const whole = {
+        isTransaction: true,
+        steps: [...plan.steps, ...transaction(undefined, undefined).steps]
+      }
+      return call(operation, whole, () => Effect.tap(self, note))
+    })
+  const audit = auditLog(ask, process.id, surroundings)
   const quotas = quotaStore(ask, process.id, surroundings)
   const webhooks = webhookStore(ask, process.id, surroundings)
   return Context.make(AccountStore, accountStore(ask, process.id, surroundings)).pipe(
+    Context.add(AuditLog, mutation.audit?.(audit, process) ?? audit),
     Context.add(QuotaStore, mutation.quotas?.(quotas, process) ?? quotas),
     Context.add(WebhookStore, mutation.webhooks?.(webhooks, process) ?? webhooks)
   )

@@ -44,6 +44,7 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
 
   return {
     accounts: comparison.port("AccountStore", memory.accounts, sql.accounts),
+    audit: comparison.port("AuditLog", memory.audit, sql.audit),
     quotas: comparison.port("QuotaStore", memory.quotas, sql.quotas),
     webhooks: {
       ...webhooks,

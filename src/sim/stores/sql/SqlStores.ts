@@ -2,6 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Clock, Effect, type Scope } from "effect"
 import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
+import type { AuditLog } from "../../../storage/accounts/AuditLog.ts"
+import * as AuditLogSql from "../../../storage/accounts/AuditLogSql.ts"
 import type { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
 import * as QuotaStoreSql from "../../../storage/accounts/QuotaStoreSql.ts"
 import type { DomainStore } from "../../../storage/domains/DomainStore.ts"
@@ -32,6 +34,7 @@ export interface Stores extends Backends {
 /** What the database knows of users. */
 export interface UserStores {
   readonly accounts: typeof AccountStore.Service
+  readonly audit: typeof AuditLog.Service
   readonly quotas: typeof QuotaStore.Service
   readonly webhooks: typeof WebhookStore.Service
 }
@@ -65,6 +68,7 @@ export const make = (
         domains: yield* DomainStoreSql.make,
         users: {
           accounts: yield* AccountStoreSql.make,
+          audit: yield* AuditLogSql.make,
           quotas: yield* QuotaStoreSql.make(Clock.currentTimeMillis),
           webhooks: yield* WebhookStoreSql.make,
           rename: ({ id, webhookId }: Delivery, names: Pick<Delivery, "id" | "lease">) =>

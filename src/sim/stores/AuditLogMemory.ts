@@ -1,11 +1,6 @@
 import { Effect, Layer } from "effect"
-import type { AuditEvent } from "../../../src/model/Audit.ts"
-import {
-  type AuditEntry,
-  AuditLog,
-  type AuditQuery,
-  placesOf
-} from "../../../src/storage/accounts/AuditLog.ts"
+import type { AuditEvent } from "../../model/Audit.ts"
+import { type AuditEntry, AuditLog, type AuditQuery, placesOf } from "../../storage/accounts/AuditLog.ts"
 
 const newestFirst = (one: AuditEntry, other: AuditEntry) => other.at - one.at || (one.id < other.id ? 1 : -1)
 
@@ -55,7 +50,10 @@ export const make = Effect.sync(() => {
       ),
     forget: (before, max) =>
       Effect.sync(() => {
-        const old = [...entries.values()].filter(({ lastAt }) => lastAt < before).slice(0, max)
+        const old = [...entries.values()]
+          .filter(({ lastAt }) => lastAt < before)
+          .toSorted((one, other) => one.at - other.at)
+          .slice(0, max)
         old.forEach(({ id }) => entries.delete(id))
         return old.length
       })
