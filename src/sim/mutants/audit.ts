@@ -97,19 +97,6 @@ export const audit: ReadonlyArray<Mutant> = [
     }))
   },
   {
-    name: "audit-of-owners-alone",
-    text: "What a user did to the things of others is not listed among what they did.",
-    promise: "accounts",
-    checker: "audit log",
-    options: audited,
-    make: recording((log) => ({
-      list: (query) =>
-        Effect.map(log.list(query), (entries) =>
-          query.user === undefined ? entries : entries.filter(({ owner }) => owner === query.user)
-        )
-    }))
-  },
-  {
     name: "audit-log-for-everybody",
     text: "A user who signs in is taken for an administrator.",
     promise: "accounts",
