@@ -1,6 +1,8 @@
 import type { LinkFate } from "../accounts/Users.ts"
-import type { Choices, Visitor } from "./clients/Choices.ts"
+import type { Choices } from "./clients/Choices.ts"
+import type { Refusal } from "./clients/Refusals.ts"
 import type { Traits } from "./clients/Traits.ts"
+import type { Visitor } from "./clients/Visitors.ts"
 import type { World } from "./world/World.ts"
 
 /** What a user asks for of webhooks: of one, by its id, or to have one with such events, which ends with the API key, if it was made with one. */
@@ -17,6 +19,13 @@ export interface StatisticsWish {
   readonly interval: "hour" | "day"
   readonly bots: "include" | "exclude"
   readonly format: "json" | "csv"
+}
+
+/** What an administrator asks for about a domain. */
+export interface DomainAct {
+  readonly act: "add" | "verify" | "change" | "refused" | "remove" | "list"
+  /** Of a change: where visitors are to be sent who ask for a link that is not there. */
+  readonly target?: string | null
 }
 
 /** What a client asks for. */
@@ -47,6 +56,7 @@ export interface Wish {
     | "remove user"
     | "webhook"
     | "audit"
+    | "domain"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -56,11 +66,16 @@ export interface Wish {
   readonly maxVisits?: number | undefined
   /** What else a create or a change chooses of its link. */
   readonly choices?: Choices | undefined
-  /** For a redirect: who asks, where rules know something of them, and what follows the key and a slash. */
+  /** For a request about a domain: what it asks for. */
+  readonly about?: DomainAct | undefined
+  /** Of a create or a change that is to be refused: for what. It has a title that no other one has. */
+  readonly refusal?: Refusal | undefined
+  /** For a redirect: who asks, where rules know something of them; what follows the key and a slash; and what the query string has beside that by which they are known. */
   readonly visitor?: Visitor | undefined
   readonly path?: string | undefined
   /** For a redirect: what is counted of who asks, where that differs. */
   readonly traits?: Traits | undefined
+  readonly query?: string | undefined
   /** The address of the client, where its look-ups that lead nowhere are counted. */
   readonly from?: string | undefined
   /** For a list: which links it is asked for, by whether they are archived, and by a tag. */
@@ -91,6 +106,17 @@ export interface Wish {
   readonly direct?: boolean | undefined
 }
 
+/** How a redirect is answered. */
+export interface Manner {
+  /** As the node said it. */
+  readonly status: number
+  readonly vary: string | undefined
+  /** Whether search engines may list it. */
+  readonly isIndexed: boolean
+  /** Whether there is a page, or JSON; `undefined`: nothing. */
+  readonly form: "page" | "json" | undefined
+}
+
 /** What a bulk edit says of a link: by the text by which that is stored. */
 export interface Edited {
   readonly key: string
@@ -104,10 +130,12 @@ export interface Exchange extends Wish {
   key?: string | undefined
   readonly sent_us: number
   answered_us: number | undefined
-  /** 0 when no answer came. */
+  /** 0 when no answer came. A redirect that led to its link's target is 302, whatever its status, and 410 one that was sent to where visitors are told that the link has ended. */
   status: number
   /** The target of a redirect. */
   location: string | undefined
+  /** For a redirect that was answered: how. */
+  manner: Manner | undefined
   /** For a create, and what is asked of webhooks: the answer's body; for the last page of the audit log the entries of all pages; and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
@@ -142,9 +170,12 @@ export class History {
       expiresIn_s: asked.expiresIn_s,
       maxVisits: asked.maxVisits,
       choices: asked.choices,
+      about: asked.about,
+      refusal: asked.refusal,
       visitor: asked.visitor,
       path: asked.path,
       traits: asked.traits,
+      query: asked.query,
       from: asked.from,
       archived: asked.archived,
       tag: asked.tag,
@@ -166,6 +197,7 @@ export class History {
       answered_us: undefined,
       status: 0,
       location: undefined,
+      manner: undefined,
       body: undefined,
       isReplay: false,
       listed: undefined,

@@ -1,3 +1,4 @@
+import type { Domain } from "../model/Domain.ts"
 import type { Link } from "../model/Link.ts"
 import type { AuditEvent } from "../model/Audit.ts"
 import type { Webhook, WebhookMessage } from "../model/Webhook.ts"
@@ -213,6 +214,10 @@ export type UserEntry =
       readonly quotas: ReadonlyArray<string>
       readonly reservation?: number
     }
+  /** A domain was added, changed or verified, which is so then, or was removed; and its host shows another token as a proof. */
+  | { readonly tag: "domain written"; readonly by: string; readonly domain: Domain }
+  | { readonly tag: "domain removed"; readonly by: string; readonly number: number }
+  | { readonly tag: "proof shown"; readonly by: string; readonly token: string }
   /** A session began in the database, by the digest of its token, or was ended there by itself. */
   | { readonly tag: "session begun"; readonly by: string; readonly session: string; readonly user: string }
   | { readonly tag: "session ended"; readonly by: string; readonly session: string }

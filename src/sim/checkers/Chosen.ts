@@ -1,5 +1,5 @@
 import type { Checker } from "../Evidence.ts"
-import { type Choices, choiceNames, choiceOf, isSameChoice } from "../clients/Choices.ts"
+import { type Choices, choiceNames, choiceOf, chosenAs, isSameChoice } from "../clients/Choices.ts"
 import { lifeLeftBy, versionLeftBy } from "./facts/lives.ts"
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
@@ -22,7 +22,7 @@ export const Chosen: Checker = {
       const before = life.versions[index - 1]?.link
       const answer = body === undefined ? undefined : (JSON.parse(body) as Partial<Record<string, unknown>>)
       return choiceNames.flatMap((name: keyof Choices) => {
-        const wanted = name in choices ? choices[name] : before && choiceOf(before, name)
+        const wanted = name in choices ? chosenAs(name, choices[name]) : before && choiceOf(before, name)
         const stored = choiceOf(link, name)
         const said = answer?.[name]
         const violation = (text: string) => [

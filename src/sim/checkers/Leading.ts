@@ -1,6 +1,7 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import { length_ms } from "../../storage/accounts/QuotaStore.ts"
 import { ms_us, s_us } from "../world/Time.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { meantBy } from "./facts/attributed.ts"
@@ -19,6 +20,7 @@ export const Leading: Checker = {
   check: (evidence) => {
     const { beginning_ms, clock, exchanges, faults, lives } = evidence
     const created = createdLinks(exchanges, lives)
+    const time = databaseTime(evidence)
     const { versionsFor } = knownOf(evidence)
     const violations: Array<Violation> = []
     // By a clock that is not right it may be another day, in which visitors may have other variants.
@@ -43,7 +45,12 @@ export const Leading: Checker = {
         const link = life && created.get(life)
         if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) continue
         if (key.includes("/") && isUnread(answeredBy, sent_us)) continue
-        if (life.ended_us > answered_us && versionsFor(life, exchange).every((one) => forwards(one.link)))
+        if (
+          life.ended_us > answered_us &&
+          versionsFor(life, exchange).every(
+            ({ link }) => forwards(link, path) && !time.mayBePending(link, answeredBy, sent_us, answered_us)
+          )
+        )
           found(`${key} forwards paths, and led nowhere with ${path}`)
       }
       if (status !== 302) continue

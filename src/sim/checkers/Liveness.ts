@@ -90,6 +90,8 @@ export const Liveness: Checker = {
           return violation(`request ${number} (${kind}) was answered ${status}`)
         if (sent_us < healed_us + healWithin_us || refusals.has(status)) return []
         if (kind === "password" && status === 400) return []
+        // Whether it was refused rightly is told by `Refusals`.
+        if (status === exchange.refusal?.status || (kind === "change" && status === 400)) return []
         if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
         if (status === 503 && (isShort(evidence, exchange) || isBetweenStarts(evidence, exchange))) return []
         return status >= 200 && status < 400

@@ -1,21 +1,24 @@
 import type { Checker } from "../Evidence.ts"
 import { databaseTime } from "./facts/databaseTime.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
+import { knownOf } from "./facts/known.ts"
 import { createdLinks, lifeAt } from "./facts/lives.ts"
 
-/** C3: after a 201, every node redirects the key until it is free again: it is never unknown, and it has ended only if it was deleted or has expired. */
+/** C3: after a 201, every node redirects the key until it is free again: it is unknown only before it is valid, and it has ended only if it was deleted or has expired. */
 export const ReadYourWrites: Checker = {
   name: "read your writes",
   check: (evidence) => {
     const { end_us, exchanges, lives } = evidence
     const time = databaseTime(evidence)
     const isUnread = domainsUnread(evidence)
+    const { versionsFor } = knownOf(evidence)
     const created = createdLinks(exchanges, lives)
     const acknowledged_us = new Map<string, number>()
     for (const { answered_us, key, kind, status } of exchanges)
       if (kind === "create" && status === 201 && key !== undefined && !acknowledged_us.has(key))
         acknowledged_us.set(key, answered_us!)
-    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, path, sent_us, status, tries }) => {
+    return exchanges.flatMap((exchange) => {
+      const { answered_us, answeredBy, key, kind, path, sent_us, status, tries } = exchange
       if (key === undefined || answered_us === undefined) return []
       const violation = (text: string) => [
         { checker: ReadYourWrites.name, at_us: answered_us, text: `${text}, said ${answeredBy}`, keys: [key] }
@@ -38,7 +41,11 @@ export const ReadYourWrites: Checker = {
       // A shorter alias may have answered in its place.
       if (key.includes("/") && isUnread(answeredBy, sent_us)) return []
       // Whether the path that follows it leads on is told by `Leading`.
-      if (status === 404) return path === undefined ? violation(`${key} was created, and is unknown`) : []
+      const mayBePending = versionsFor(life, exchange).some((version) =>
+        time.mayBePending(version.link, answeredBy, sent_us, answered_us)
+      )
+      if (status === 404)
+        return path === undefined && !mayBePending ? violation(`${key} was created, and is unknown`) : []
       // Whether it may be used up is told by `ExactVisits`.
       const isLimited = life.versions.some(
         ({ link: { maxVisits }, since_us }) => maxVisits !== null && since_us <= answered_us

@@ -11,17 +11,20 @@ interface Standing {
   readonly by: string
   readonly since_us: number
   until_us: number
-  /** Whether it has a limit of visits: then another one may take its place when it is used up. */
+  /** Whether it has a limit of visits, or is valid only later: then another one may take its place when it is used up, or before it is. */
   isLimited: boolean
 }
+
+const isLimited = ({ maxVisits, validSince }: Link): boolean => maxVisits !== null || validSince !== null
 
 /** The links of owners, in the order in which they were bound, and which of them were one too many. */
 const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<string>) => {
   const all: Array<Standing> = []
   const doubles: Array<readonly [Standing, Standing]> = []
   const live = new Map<string, Standing>()
-  const begin = ({ key, maxVisits, url }: Link, by: string, since_us: number) => {
-    const one = { key, url, by, since_us, until_us: Number.POSITIVE_INFINITY, isLimited: maxVisits !== null }
+  const begin = (link: Link, by: string, since_us: number) => {
+    const { key, url } = link
+    const one = { key, url, by, since_us, until_us: Number.POSITIVE_INFINITY, isLimited: isLimited(link) }
     all.push(one)
     live.set(key, one)
     return one
@@ -37,7 +40,7 @@ const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<strin
     const known = live.get(link.key)
     const mayBeReused = urls.has(link.url) && link.extras === undefined
     if (mayBeReused && known?.url === link.url) {
-      known.isLimited = link.maxVisits !== null
+      known.isLimited = isLimited(link)
       return
     }
     end(link.key, at_us)

@@ -1,6 +1,8 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import { Answers } from "./Answers.ts"
 import { Chosen } from "./Chosen.ts"
 import { Domains } from "./Domains.ts"
+import { DomainRequests } from "./DomainRequests.ts"
 import { Durability } from "./Durability.ts"
 import { ExactVisits } from "./ExactVisits.ts"
 import { Idempotency } from "./Idempotency.ts"
@@ -24,6 +26,7 @@ import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./keys/Recovery.ts"
 import { RepeatedDeletes } from "./RepeatedDeletes.ts"
 import { remembered } from "./facts/remembered.ts"
+import { Refusals } from "./Refusals.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
 import { Removals } from "./users/Removals.ts"
 import { Revocation } from "./users/Revocation.ts"
@@ -45,14 +48,17 @@ import { WebhookEvents } from "./users/WebhookEvents.ts"
 export const checkers: ReadonlyArray<Checker> = [
   UniqueBinding,
   Durability,
+  Refusals,
   Chosen,
   ReadYourWrites,
   Freshness,
   Leading,
+  Answers,
   Lists,
   Shown,
   BulkEdits,
   Domains,
+  DomainRequests,
   Passwords,
   ExactVisits,
   Quarantine,

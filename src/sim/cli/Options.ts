@@ -134,6 +134,10 @@ export const WorkloadOptions = Schema.Struct({
   withPassword: Probability,
   /** How likely a create chooses rules, variants or a forwarded path, or is archived. Where some do, or changes do, visitors are of several kinds, and paths follow keys in requests. */
   withChoices: Probability,
+  /** How likely what is chosen is of how a link answers otherwise: from when on it leads, with what status, what it forwards, what crawlers and those who come too late are shown, and rules of all kinds. With 0 there are few kinds of visitors. */
+  varied: Probability,
+  /** How likely a create or a change is one that is refused, whatever is known of links; with it links may not lead into private networks. */
+  refused: Probability,
   /** How likely a change is of what else is chosen of a link: of that, of its title, or, where there are any, of the visits that it allows. */
   edited: Probability,
   /** How likely a request of a link asks to be shown it rather than led to its target. */
@@ -158,6 +162,8 @@ export const WorkloadOptions = Schema.Struct({
   withDomain: Probability,
   /** How likely clients ask at the host of a domain that comes and goes when it does, and ask again when that must hold everywhere; with 0 there is none. */
   domainsChanged: Probability,
+  /** Whether an administrator changes that domain over HTTP (1), rather than somebody in the database (0). */
+  domainsAsked: Probability,
   /** How likely a redirect is of a link that this client has just created. */
   justCreated: Probability,
   /** How likely a redirect is of an alias that somebody may create yet. */

@@ -74,6 +74,8 @@ const unneeded = [
   "withMaxVisits",
   "withPassword",
   "withChoices",
+  "varied",
+  "refused",
   "edited",
   "shown",
   "statistics",
@@ -85,6 +87,7 @@ const unneeded = [
   "guessed",
   "withDomain",
   "domainsChanged",
+  "domainsAsked",
   "deleted",
   "changed"
 ] as const satisfies ReadonlyArray<keyof WorkloadOptions>

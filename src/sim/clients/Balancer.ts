@@ -33,6 +33,8 @@ export interface Answer {
 const own = (status: number): VirtualResponse => ({
   status,
   location: undefined,
+  vary: undefined,
+  isIndexed: true,
   isReplay: false,
   body: "",
   cookies: []

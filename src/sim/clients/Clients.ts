@@ -3,6 +3,7 @@ import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
 import { Creates } from "./Creates.ts"
 import { aliases } from "./Drafts.ts"
+import { DomainAdministrator } from "./DomainAdministrator.ts"
 import { Guessers } from "./Guessers.ts"
 import { linkRequestOf, type LinkWish } from "./LinkRequests.ts"
 import { Lists } from "./Lists.ts"
@@ -132,6 +133,11 @@ export class Clients {
       if (this.#probes.happens(this.#options.workload.domainsChanged)) this.#probe()
     }
     if (this.#browsers !== undefined) this.#administrators.start(until_us)
+    const { domainsAsked, domainsChanged } = this.#options.workload
+    if (domainsChanged > 0 && domainsAsked > 0)
+      new DomainAdministrator(this.#options.world, this.#requests, this.#options.changingDomain).start(
+        until_us
+      )
     for (let number = 0; number < this.#options.workload.clients; number++)
       this.#live(`client-${number}`, until_us)
   }
@@ -159,7 +165,8 @@ export class Clients {
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
     if (this.#lists.happens(workload.listed)) return this.#listing.begin(client, done)
-    if (this.#statistics.happens(workload.statistics))
+    // What is counted of visitors is known where they differ in that alone.
+    if (workload.varied === 0 && this.#statistics.happens(workload.statistics))
       return this.#statistics.ask(client, (chance) => own ?? this.#popular(this.#known, chance), done)
     if (this.#lists.happens(workload.editedInBulk)) {
       this.#archive(`${client}'s rivals`)
@@ -217,14 +224,23 @@ export class Clients {
     change?: Pick<Wish, "choices">
   ) {
     const { drafts } = this.#creates
-    const more = kind === "change" ? (change ?? drafts.change()) : kind === "redirect" ? drafts.visit() : {}
+    const more =
+      kind === "change"
+        ? (change ?? drafts.refusedChange() ?? drafts.change())
+        : kind === "redirect"
+          ? drafts.visit()
+          : {}
     const direct = kind === "redirect" && this.#chance.happens(0.3)
     if (kind !== "redirect" && this.#followers.happens(this.#options.workload.followed))
       this.#follow(`${client}'s followers`, key)
     const wish: LinkWish = { client, kind, key, direct, ...more }
     this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
       const status = answer?.response.status
-      if (wish.choices !== undefined && status === 200) exchange!.body = answer!.response.body
+      if (
+        (wish.choices !== undefined && status === 200) ||
+        (wish.refusal !== undefined && answer !== undefined)
+      )
+        exchange!.body = answer!.response.body
       if (kind === "redirect" && (status === 404 || status === 410)) this.#forget(key)
       if (kind === "redirect" && status === 401) this.#unlock(wish, done)
       else done()
@@ -286,7 +302,8 @@ export class Clients {
       this.#options.world.after(after_us, null, () => {
         const key = this.#popular(this.#known.filter(isPlain), chance)
         if (key === undefined) return
-        const wish: LinkWish = { client: "probes", kind: "probe", key, direct: true }
+        const visitor = chance.happens(0.5) ? ("desk" as const) : undefined
+        const wish: LinkWish = { client: "probes", kind: "probe", key, direct: true, visitor }
         this.#requests.send([wish], linkRequestOf(wish), () => {})
       })
     for (let times = 0; times < probes.before; times++) ask(chance.below(changeAnnounced_us + readWithin_us))

@@ -119,7 +119,8 @@ export class Creates {
     const { idempotencyKey } = drafts[0]!
     // Whether a reused link was answered before could not be told.
     const kept = drafts.filter(
-      ({ apiKey, reuse }) => apiKey === undefined && (idempotencyKey === undefined || reuse !== true)
+      ({ apiKey, refusal, reuse }) =>
+        apiKey === undefined && (idempotencyKey === undefined || (reuse !== true && refusal === undefined))
     )
     if (kept.length === 0) return single(drafts[0]!)
     // Each item is a create of its own, with a key of its own.

@@ -1,7 +1,11 @@
 import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { domainNumbers, hostOf, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
-import { type Choices, clearedOf, visitors, whenOf } from "./Choices.ts"
+import type { Conditions } from "../../model/Rules.ts"
+import { endedUrls } from "../deployment/Visitors.ts"
+import { type Choices, clearedOf, momentOf } from "./Choices.ts"
+import { refusals, refusedChanges } from "./Refusals.ts"
+import { allVisitors, signsOf, visitors, whenOf } from "./Visitors.ts"
 import type { Wish } from "../History.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
@@ -33,6 +37,22 @@ const knownShare = 0.5
 const pathShare = 0.1
 const paths: ReadonlyArray<string> = ["more", "more/of-it"]
 
+/** What follows keys as well where much is chosen of links, and what query strings have. */
+const oddPaths: ReadonlyArray<string> = ["more//of-it/", "more/", "../more", "more/%2E%2e/of-it", "more/..."]
+const queries: ReadonlyArray<string> = ["a=1", "b=visitor", "b=visitor&c", "from=elsewhere", "b=1&b=2&d=3"]
+const oddPathShare = 0.3
+const queryShare = 0.4
+
+/** What targets end with there. */
+const endings: ReadonlyArray<string> = ["", "", "?b=target", "?b=target&a", "#part", "?b=target#part"]
+
+/** Statuses of redirects. */
+const statuses = [301, 302, 307, 308] as const
+
+/** How long before and after it is chosen a link is valid from at most, and a rule holds from or until. */
+const validWithin_ms = { before: 2_000, after: 8_000 }
+const ruleWithin_ms = { before: 5_000, after: 20_000 }
+
 /** Of so many aliases there are longer ones, which are as if such a path followed them. */
 const familiesMax = 4
 
@@ -42,6 +62,15 @@ const withTargetShare = 0.2
 
 /** After how long a link expires at most. */
 const expiryMax_s = 20
+
+/** Hours that come and go while runs go on, which begin shortly before midnight of UTC. */
+const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
+  { timeZone: "UTC", from: "22:00", until: "00:00" },
+  { timeZone: "Asia/Tokyo", from: "09:00", until: "17:30" },
+  { timeZone: "America/Phoenix", days: [1, 3, 5, 7], until: "17:00" },
+  { timeZone: "UTC", days: [2, 4, 6] },
+  { timeZone: "UTC", from: "23:59", until: "00:01", days: [1, 2, 3, 4] }
+]
 
 /** A create that a client is about to ask for, once or several times. */
 export interface Draft extends Omit<Wish, "client" | "kind" | "key" | "direct"> {
@@ -67,15 +96,21 @@ export class Drafts {
   readonly #longAliases: Chance
   readonly #passwords: Chance
   readonly #traits: Chance
+  readonly #endings: Chance
+  readonly #refusals: Chance
   readonly #users: Users
+  readonly #world: World
   #drawn = 0
 
   constructor(world: World, workload: WorkloadOptions, users: Users) {
     this.#workload = workload
     this.#users = users
+    this.#world = world
     this.#chance = world.chance("drafts")
     this.#domains = world.chance("domains")
     this.#choices = world.chance("choices")
+    this.#refusals = world.chance("refusals")
+    this.#endings = world.chance("endings of targets")
     this.#longAliases = world.chance("long aliases")
     this.#passwords = world.chance("passwords of links")
     this.#traits = world.chance("traits of visitors")
@@ -83,20 +118,26 @@ export class Drafts {
 
   next(): Draft {
     const chance = this.#chance
+    if (this.#refusals.happens(this.#workload.refused)) {
+      const choices = { title: this.#newTitle() }
+      return { url: this.newUrl(), choices, refusal: this.#refusals.pick(refusals) }
+    }
     const { reused, withAccount, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
     const domain = this.#domain()
     if (chance.happens(withAccount)) return { url: this.newUrl(), apiKey: this.#users.apiKey(chance), domain }
     const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
     if (chance.happens(reused)) return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
+    const choices = this.#chosen()
+    const lasts_s = typeof choices?.validSince !== "string" ? 0 : Math.ceil(validWithin_ms.after / 1_000)
     return {
       url: this.newUrl(),
       idempotencyKey,
       domain,
       alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
-      expiresIn_s: chance.happens(withExpiry) ? chance.between(2, expiryMax_s) : undefined,
+      expiresIn_s: chance.happens(withExpiry) ? lasts_s + chance.between(2, expiryMax_s) : undefined,
       maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined,
       password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
-      choices: this.#chosen()
+      choices
     }
   }
 
@@ -113,7 +154,12 @@ export class Drafts {
   #chosen(): Choices | undefined {
     const chance = this.#choices
     if (!chance.happens(this.#workload.withChoices)) return undefined
-    return { title: this.#newTitle(), ...chance.pick(this.#kinds)() }
+    return { title: this.#newTitle(), ...this.#anything() }
+  }
+
+  #anything(): Choices {
+    const chance = this.#choices
+    return chance.pick(chance.happens(this.#workload.varied) ? this.#variedKinds : this.#kinds)()
   }
 
   /** Each choice by itself, with something chosen. */
@@ -126,6 +172,79 @@ export class Drafts {
     () => ({ variants: this.#variants() }),
     () => ({ forwardPath: true, rules: this.#rules(), variants: this.#variants() })
   ]
+
+  /** What else links can be chosen to answer, and how rules can tell visitors apart. */
+  readonly #variedKinds: ReadonlyArray<() => Choices> = [
+    () => ({ validSince: this.#momentWithin(validWithin_ms) }),
+    () => ({ expiredUrl: `${endedUrls}${this.#drawn++}` }),
+    () => ({ redirectStatus: this.#choices.pick(statuses), crawlable: this.#choices.happens(0.5) }),
+    () => ({ forwardQuery: true }),
+    () => ({
+      forwardQuery: true,
+      forwardPath: true,
+      queryPrecedence: this.#choices.pick(["append", "request", "target"] as const)
+    }),
+    () => ({ card: this.#card() }),
+    () => ({ publicStats: true as const }),
+    () => ({ rules: this.#variedRules() }),
+    () => ({ rules: this.#variedRules() }),
+    () => ({ rules: this.#variedRules(), variants: this.#variants(), forwardPath: true, forwardQuery: true }),
+    () => ({
+      card: this.#card(),
+      rules: this.#variedRules(),
+      redirectStatus: this.#choices.pick(statuses),
+      expiredUrl: `${endedUrls}${this.#drawn++}`
+    })
+  ]
+
+  #momentWithin({ after, before }: { readonly before: number; readonly after: number }): string {
+    return momentOf(Math.floor(this.#world.now_ms) + this.#choices.between(0, before + after) - before)
+  }
+
+  #card(): NonNullable<Choices["card"]> {
+    const number = this.#drawn++
+    return {
+      title: `card ${number} <&>`,
+      ...(number % 2 === 0 && { description: `description ${number}` }),
+      ...(number % 3 === 0 && { image: `https://images.example.com/${number}` })
+    }
+  }
+
+  #variedRules(): NonNullable<Choices["rules"]> {
+    const chance = this.#choices
+    return Array.from({ length: chance.between(1, 3) }, () => ({
+      url: this.newUrl(),
+      when: chance.happens(0.3) ? this.#conditions() : this.#condition()
+    }))
+  }
+
+  /** Two of them; none that never holds is accepted. */
+  #conditions(): Conditions {
+    const { from, ...others } = { ...this.#condition(), ...this.#condition() }
+    const isFirst = from !== undefined && (others.until === undefined || from < others.until)
+    return isFirst ? { ...others, from } : others
+  }
+
+  #condition(): Conditions {
+    const chance = this.#choices
+    return chance.pick<() => Conditions>([
+      () => ({ devices: chance.pick([["bot"], ["mobile", "tablet"], ["desktop"]] as const) }),
+      () => ({ os: chance.pick([["iOS"], ["Windows", "Android"]] as const) }),
+      () => ({ languages: chance.pick([["de"], ["de-AT"], ["en", "FR"]]) }),
+      () => ({ countries: chance.pick([["AT", "CH"], ["DE"]]) }),
+      () => ({
+        query: chance.pick([
+          [{ name: "from" }],
+          [{ name: "from", value: "letter" }, { name: "b" }],
+          [{ name: "b", value: "visitor" }]
+        ])
+      }),
+      () => ({ from: this.#momentWithin(ruleWithin_ms) }),
+      () => ({ until: this.#momentWithin(ruleWithin_ms) }),
+      () => ({ hours: chance.pick(hours) }),
+      () => ({ networks: [chance.pick(["203.0.113.0/25", "203.0.113.130", "2001:db8::/32"])] })
+    ])()
+  }
 
   #rules(): NonNullable<Choices["rules"]> {
     const first = this.#choices.below(visitors.length)
@@ -140,6 +259,13 @@ export class Drafts {
       url: this.newUrl(),
       weight: this.#choices.between(1, 3)
     }))
+  }
+
+  /** Perhaps what a change is refused for. */
+  refusedChange(): Pick<Draft, "choices" | "refusal"> | undefined {
+    const chance = this.#refusals
+    if (!chance.happens(this.#workload.refused)) return undefined
+    return { choices: { title: this.#newTitle() }, refusal: chance.pick(refusedChanges) }
   }
 
   /** What a change is of: of the target alone, or of some choice. */
@@ -159,19 +285,34 @@ export class Drafts {
   #edit(): Choices {
     const chance = this.#choices
     const limit = (): Choices => ({ maxVisits: chance.between(1, visitsMax) })
-    const kinds = [...this.#kinds, () => ({}), ...(this.#workload.withMaxVisits > 0 ? [limit] : [])]
+    const anything = () => this.#anything()
+    const kinds = [
+      ...this.#kinds.map(() => anything),
+      () => ({}),
+      ...(this.#workload.withMaxVisits > 0 ? [limit] : [])
+    ]
     const chosen = chance.pick(kinds)()
     if (!chance.happens(clearedShare)) return chosen
     return Object.fromEntries(Object.keys(chosen).map((name) => [name, clearedOf(name)]))
   }
 
   /** Who follows a link, and what they ask for behind its key. */
-  visit(): Pick<Wish, "path" | "traits" | "visitor"> {
-    const { edited, statistics, withAccount, withChoices, withLongAlias } = this.#workload
+  visit(): Pick<Wish, "from" | "path" | "query" | "traits" | "visitor"> {
+    const { edited, statistics, varied, withAccount, withChoices, withLongAlias } = this.#workload
     // By the proxy look-ups are counted, where there are users.
-    const traits = statistics > 0 ? someTraits(this.#traits, withAccount === 0) : undefined
+    const traits = statistics > 0 && varied === 0 ? someTraits(this.#traits, withAccount === 0) : undefined
     if (edited + withChoices + withLongAlias === 0) return { traits }
     const chance = this.#choices
+    if (varied > 0) {
+      const visitor = chance.happens(knownShare) ? chance.pick(allVisitors) : undefined
+      const path = chance.pick(chance.happens(oddPathShare) ? oddPaths : paths)
+      return {
+        visitor,
+        from: signsOf(visitor).from,
+        path: chance.happens(pathShare) ? path : undefined,
+        query: chance.happens(queryShare) ? chance.pick(queries) : undefined
+      }
+    }
     return {
       traits,
       visitor: chance.happens(knownShare) ? chance.pick(visitors) : undefined,
@@ -207,11 +348,22 @@ export class Drafts {
 
   /** A target that nobody has asked for yet. */
   newUrl(): string {
-    return `https://example.com/${this.#drawn++}`
+    const ending = this.#workload.varied > 0 ? this.#endings.pick(endings) : ""
+    return `https://example.com/${this.#drawn++}${ending}`
   }
 }
 
-const bodyOf = ({ alias, choices, domain, expiresIn_s, maxVisits, password, reuse, url }: Draft) => ({
+const bodyOf = ({
+  alias,
+  choices,
+  domain,
+  expiresIn_s,
+  maxVisits,
+  password,
+  refusal,
+  reuse,
+  url
+}: Draft) => ({
   url,
   ...choices,
   alias: alias === undefined ? undefined : namesOf(alias).key,
@@ -219,7 +371,8 @@ const bodyOf = ({ alias, choices, domain, expiresIn_s, maxVisits, password, reus
   expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
   ...(maxVisits !== undefined && { maxVisits }),
   password,
-  reuse
+  reuse,
+  ...refusal?.body
 })
 
 /** Whoever may reuse links has an account: the administrator's. */

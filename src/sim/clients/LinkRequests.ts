@@ -2,7 +2,7 @@ import { changingHost, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Wish } from "../History.ts"
-import { signsOf } from "./Choices.ts"
+import { queryOf, signsOf } from "./Visitors.ts"
 import { linkPassword } from "./Drafts.ts"
 import { countedOf, requestOf as requestOfTraits } from "./Traits.ts"
 
@@ -28,6 +28,8 @@ export const linkRequestOf = ({
   key: text,
   path: rest,
   traits,
+  query,
+  refusal,
   url,
   visitor
 }: LinkWish): VirtualRequest => {
@@ -35,13 +37,14 @@ export const linkRequestOf = ({
   const path = linkPathOf(text)
   switch (kind) {
     case "redirect": {
-      const signs = signsOf(visitor)
+      const { headers } = signsOf(visitor)
       const some = traits === undefined ? undefined : requestOfTraits(traits)
-      const query = [...(signs.query === "" ? [] : [signs.query]), ...(some?.query ?? [])].join("&")
+      const more = [...(query === undefined ? [] : [query]), ...(some?.query ?? [])]
       const host = domain !== undefined && { host: domain }
+      const search = queryOf(visitor, more.length === 0 ? undefined : more.join("&"))
       const asked = {
-        path: `/${key}${rest === undefined ? "" : `/${rest}`}${query === "" ? "" : `?${query}`}`,
-        headers: { accept: "application/json", ...some?.headers, ...signs.headers, ...host },
+        path: `/${key}${rest === undefined ? "" : `/${rest}`}${search}`,
+        headers: { accept: "application/json", ...some?.headers, ...headers, ...host },
         link: { key: text, path: rest, counted: some && countedOf(traits, visitor) },
         from: from ?? some?.from
       }
@@ -59,7 +62,7 @@ export const linkRequestOf = ({
       return {
         method: "GET",
         path: `/${key}`,
-        headers: { accept: "application/json", host: changingHost },
+        headers: { accept: "application/json", ...signsOf(visitor).headers, host: changingHost },
         link: { key: text }
       }
     case "show":
@@ -69,7 +72,7 @@ export const linkRequestOf = ({
         method: "PATCH",
         path,
         headers: { "x-api-key": adminKey, "content-type": "application/json" },
-        body: JSON.stringify({ url, ...choices })
+        body: JSON.stringify({ url, ...choices, ...refusal?.body })
       }
     case "delete":
       return { method: "DELETE", path, headers: { "x-api-key": adminKey } }

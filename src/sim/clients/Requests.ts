@@ -1,6 +1,7 @@
 import type { Answer, Balancer } from "./Balancer.ts"
 import type { Exchange, History, Wish } from "../History.ts"
-import type { VirtualNode, VirtualRequest } from "../deployment/VirtualNode.ts"
+import { isLed } from "../deployment/Visitors.ts"
+import type { VirtualNode, VirtualRequest, VirtualResponse } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
 import { s_us } from "../world/Time.ts"
 import type { World } from "../world/World.ts"
@@ -16,7 +17,16 @@ export interface RequestsOptions {
   readonly nodes: () => ReadonlyArray<VirtualNode>
 }
 
-/** Sends what clients ask for, through the load balancer or to one node, and notes what came of it: the redirect that answers a form as any other one. */
+const noteManner = (exchange: Exchange, response: VirtualResponse) => {
+  const { body, isIndexed, location, status, vary } = response
+  const form = body === "" ? undefined : body.startsWith("<!doctype html>") ? "page" : "json"
+  exchange.manner = { status, vary, isIndexed, form }
+  if (status === 200) exchange.body = body
+  if (isLed(response)) exchange.status = 302
+  else if (location !== undefined) exchange.status = 410
+}
+
+/** Sends what clients ask for, through the load balancer or to one node, and notes what came of it. */
 export class Requests {
   readonly #options: RequestsOptions
   readonly #chance: Chance
@@ -42,8 +52,9 @@ export class Requests {
       for (const exchange of exchanges) {
         exchange.answered_us = world.now_us
         const status = answer?.response.status ?? 0
-        exchange.status = exchange.kind === "redirect" && status === 303 ? 302 : status
+        exchange.status = status
         exchange.location = answer?.response.location
+        if (exchange.kind === "redirect" && answer !== undefined) noteManner(exchange, answer.response)
         exchange.answeredBy = answer?.by
         exchange.tries = answer?.tries ?? 0
         world.tell(exchange.client, `got ${exchange.status}`, `${exchange.kind} ${exchange.number}`)

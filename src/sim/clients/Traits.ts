@@ -1,7 +1,8 @@
 import { Struct } from "effect"
 import type { Dimension } from "../../model/Visit.ts"
 import type { Chance } from "../world/Chance.ts"
-import type { Visitor } from "./Choices.ts"
+import { countryHeader, trustedProxy } from "../deployment/Visitors.ts"
+import type { Visitor } from "./Visitors.ts"
 
 /** How a visit must be counted: its value in the dimensions in which it has one, and which visitor it is of, unless it is a bot's. */
 export interface Counted {
@@ -66,12 +67,6 @@ const campaigns = {
 
 /** The addresses that visitors have: all are of a node's own machine, so that no limit counts them. */
 const addresses = ["127.0.0.2", "127.0.0.3", "127.0.0.4"] as const
-
-/** A proxy that nodes trust: it says where visitors are, and what address they have. */
-export const trustedProxy = "10.0.0.1"
-
-/** The header in which it says the country. */
-export const countryHeader = "x-country"
 
 const countries = {
   none: { values: { countries: "unknown" } },

@@ -19,7 +19,7 @@ import { livesOf } from "../checkers/facts/lives.ts"
 import { Clients } from "../clients/Clients.ts"
 import { ClusterPlacement } from "../cluster/ClusterPlacement.ts"
 import type { Evidence } from "../Evidence.ts"
-import { ChangingDomain } from "./ChangingDomain.ts"
+import { ChangingDomain, changesIn } from "./ChangingDomain.ts"
 import * as Faults from "./Faults.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { History } from "../History.ts"
@@ -195,7 +195,7 @@ export class Deployment {
       })
     }
     this.#users = new Users(this.world, this.#database, this.#journal, options)
-    this.#changingDomain = new ChangingDomain(this.world, this.#database.users.domains)
+    this.#changingDomain = new ChangingDomain(this.world, this.#database.users.domains, this.#journal)
     this.#receiver = new VirtualServer(this.world, this.#network, {
       name: "receiver",
       faults: () => this.#faults.webhookCalls,
@@ -280,7 +280,10 @@ export class Deployment {
       met: this.#meetings.counts,
       operations: this.#meetings.operations,
       userKeys: [...this.#users.keys, ...this.#users.ownKeys],
-      domainChanges: this.#changingDomain.changes,
+      domainChanges:
+        this.options.workload.domainsAsked > 0
+          ? changesIn(this.#journal.entries)
+          : this.#changingDomain.changes,
       compared: this.#database.compared,
       undelivered: new Set([
         ...waiting.flatMap(({ event, webhook }) => (isFirstWebhook(webhook) ? [event] : [])),
@@ -313,10 +316,10 @@ export class Deployment {
   }
 
   #begin(healed_us: number, end_us: number) {
-    const { domainsChanged, withDomain } = this.options.workload
+    const { domainsAsked, domainsChanged, withDomain } = this.options.workload
     if (this.#areDomainsRead && withDomain > 0)
       Effect.runSync(Effect.orDie(FurtherDomains.addTo(this.#database.users.domains)))
-    if (domainsChanged > 0) this.#changingDomain.start(healed_us)
+    if (domainsChanged > 0 && domainsAsked === 0) this.#changingDomain.start(healed_us)
     this.#users.start(end_us - 8 * s_us)
     this.#places.forEach((place) => this.#start(place))
     this.#balancer.start()
@@ -364,6 +367,7 @@ export class Deployment {
         options: this.options,
         mutation: this.#mutation,
         aside: this.#aside,
+        proofs: this.options.workload.domainsAsked > 0 ? this.#changingDomain.proofs : undefined,
         domains: this.#areDomainsRead ? (process) => this.#domains(process) : undefined,
         users:
           this.#users.names.length === 0

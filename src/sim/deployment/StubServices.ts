@@ -1,4 +1,3 @@
-import { FileSystem } from "@effect/platform"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Accounts from "../../accounts/Accounts.ts"
 import * as Quotas from "../../accounts/Quotas.ts"
@@ -10,15 +9,11 @@ import * as KeyedHash from "../../secrets/KeyedHash.ts"
 import { CommonPasswords } from "../../accounts/PasswordPolicy.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as Secret from "../../secrets/Secret.ts"
-import * as ClientAddress from "../../http/exchange/ClientAddress.ts"
-import * as VisitorCountryLive from "../../http/redirects/VisitorCountryLive.ts"
-import * as VisitorHashLive from "../../http/redirects/VisitorHashLive.ts"
-import * as Network from "../../model/Network.ts"
 import { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
-import { countryHeader, trustedProxy } from "../clients/Traits.ts"
+import * as Visitors from "./Visitors.ts"
 import { passwords } from "./PasswordsVirtual.ts"
 
 /** The administrator's API key of every simulated deployment. */
@@ -52,19 +47,6 @@ const accounts = Accounts.layer.pipe(
   )
 )
 
-/** Where visitors come from, and who they are: by the proxy that is trusted, its header, and the code of production. */
-const origins = Effect.runSync(
-  Layer.mergeAll(
-    VisitorHashLive.layer,
-    VisitorCountryLive.layer({ geoIpFile: Option.none(), countryHeader: Option.some(countryHeader) })
-  ).pipe(
-    Layer.provideMerge(ClientAddress.layer([Network.parse(`${trustedProxy}/32`)!])),
-    Layer.provide([Layer.succeed(KeyedHash.KeyedHash, hash), FileSystem.layerNoop({})]),
-    Layer.build,
-    Effect.scoped
-  )
-)
-
 /**
  * Services without state, because clients are anonymous or the administrator, and nobody has a webhook. All nodes of all worlds share them, so that a
  * node's start need not create them.
@@ -84,5 +66,5 @@ export const stubServices = Context.mergeAll(
   Context.make(KeyedHash.KeyedHash, hash),
   Context.make(WebhookListeners, { has: () => false, refresh: Effect.void, waiting: Effect.never }),
   Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore")),
-  origins
+  Visitors.originsBy(hash)
 )

@@ -17,8 +17,11 @@ import * as LateRequests from "../../http/server/LateRequests.ts"
 import type { Request } from "../../http/exchange/Request.ts"
 import * as RequestId from "../../http/exchange/RequestId.ts"
 import * as HttpServer from "../../http/server/Server.ts"
+import { DomainProofs } from "../../http/domains/DomainProofs.ts"
+import * as DomainRoutes from "../../http/domains/DomainRoutes.ts"
 import * as Domains from "../../http/domains/Domains.ts"
 import * as LongAliases from "../../http/domains/LongAliases.ts"
+import { TargetPolicy } from "../../http/links/TargetPolicy.ts"
 import { DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -39,6 +42,7 @@ import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
+import { isLed, noPrivateTargets } from "./Visitors.ts"
 import { passwords } from "./PasswordsVirtual.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
@@ -118,6 +122,8 @@ export interface Surroundings {
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
   /** The further domains, as a process reads them, where they can change or have aliases of several segments. */
   readonly domains: ((process: VirtualProcess) => typeof DomainStore.Service) | undefined
+  /** Where their proofs are looked for, where administrators change them over HTTP. */
+  readonly proofs: typeof DomainProofs.Service | undefined
   /** Notes which keys are put aside, where links are in several databases. */
   readonly aside: AsideKeys | undefined
   /** What users' parts stand on, where there are users. */
@@ -147,6 +153,10 @@ export interface VirtualRequest {
 export interface VirtualResponse {
   readonly status: number
   readonly location: string | undefined
+  /** The headers of requests by which caches tell answers apart. */
+  readonly vary: string | undefined
+  /** Whether search engines may list it. */
+  readonly isIndexed: boolean
   /** Whether it repeats the answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
   readonly body: string
@@ -168,7 +178,7 @@ const requestOf = (
   readBytes: (_, done) => process.post(() => done(Either.right(Buffer.from(body))))
 })
 
-const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
+const responseOf = ({ body, fixed, headers, status }: Answer): VirtualResponse => {
   const of = (name: string) => {
     const at = headers.indexOf(name)
     return at === -1 ? undefined : headers[at + 1]
@@ -177,6 +187,8 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
   return {
     status,
     location: of("location"),
+    vary: of("vary"),
+    isIndexed: fixed?.includes("x-robots-tag") !== true && of("x-robots-tag") === undefined,
     isReplay: of("idempotency-replayed") === "true",
     body,
     cookies: headers.includes("set-cookie")
@@ -283,7 +295,7 @@ export class VirtualNode {
       const giveUp = serve(request, (response) => {
         // What a node gives up itself may have redirected by then, as what its client gives up.
         const isLate = response.status === 503 && this.process.world.now_us - begun_us >= answerMax_us
-        if (response.status === 302 || response.status === 303) this.#visited(request, response)
+        if (isLed(response)) this.#visited(request, response)
         else if (isLate) this.#visited(request, undefined)
         if (this.#end(connection)) done(response)
       })
@@ -352,7 +364,7 @@ export class VirtualNode {
   }
 
   #run() {
-    const { aside, domains, mutation, options, placement, ports, users } = this.#surroundings
+    const { aside, domains, mutation, options, placement, ports, proofs, users } = this.#surroundings
     const { process } = this
     const same = <A>(context: A) => context
     const time: TrustedTimeService = {
@@ -371,6 +383,11 @@ export class VirtualNode {
     )
     const whole = own.pipe(
       users === undefined ? same : UserParts.before(users, process),
+      Effect.map((context) =>
+        options.workload.refused === 0
+          ? context
+          : Context.add(context, TargetPolicy, mutation.targets?.(noPrivateTargets) ?? noPrivateTargets)
+      ),
       (self) => (options.witnessed ? Parts.adding(Stock.witnessed)(self) : self),
       Parts.parts({
         inFlightMax: 4,
@@ -406,8 +423,19 @@ export class VirtualNode {
         const context = yield* whole
         const serving = Effect.gen(function* () {
           const links = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
-          const operations =
-            users === undefined ? links : { ...links, ...(yield* UserParts.routes(context, httpOptions.own)) }
+          const asked =
+            domains === undefined || proofs === undefined
+              ? undefined
+              : yield* DomainRoutes.make(httpOptions.own).pipe(
+                  Effect.provide(context),
+                  Effect.provideService(DomainStore, domains(process)),
+                  Effect.provideService(DomainProofs, mutation.proofs?.(proofs) ?? proofs)
+                )
+          const operations = {
+            ...links,
+            ...(users !== undefined && (yield* UserParts.routes(context, httpOptions.own))),
+            ...(asked !== undefined && { domains: asked })
+          }
           return yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
         })
         const { serve } =

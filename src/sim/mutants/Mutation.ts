@@ -11,7 +11,9 @@ import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
 import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import type { RedirectCache } from "../../actors/links/RedirectCache.ts"
+import type { DomainProofs } from "../../http/domains/DomainProofs.ts"
 import type { HostPolicy, KnownDomains } from "../../http/domains/Domains.ts"
+import type { TargetPolicyService } from "../../http/links/TargetPolicy.ts"
 import type { Drain } from "../../http/server/Drain.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { Link } from "../../model/Link.ts"
@@ -114,6 +116,8 @@ export interface Mutation {
   ) => typeof RateLimiter.Service
   readonly quotasOf?: (quotas: typeof Quotas.Service) => typeof Quotas.Service
   readonly accounts?: (accounts: typeof Accounts.Service, process: VirtualProcess) => typeof Accounts.Service
+  /** Where links may lead. */
+  readonly targets?: (targets: TargetPolicyService) => TargetPolicyService
   /** By which the passwords of links are checked. */
   readonly passwords?: (passwords: typeof Passwords.Service) => typeof Passwords.Service
   readonly sessions?: (sessions: typeof Sessions.Service, process: VirtualProcess) => typeof Sessions.Service
@@ -138,6 +142,8 @@ export interface Mutation {
     store: typeof DomainStore.Service,
     process: VirtualProcess
   ) => typeof DomainStore.Service
+  /** Where the proofs of domains are looked for. */
+  readonly proofs?: (proofs: typeof DomainProofs.Service) => typeof DomainProofs.Service
   /** What a node knows of domains, before it has read any. */
   readonly knownDomains?: (policy: HostPolicy) => KnownDomains
   /** What a process's clock shows, in milliseconds since the Unix epoch. */

@@ -12,6 +12,22 @@ type Links = typeof LinkStore.Service
 const choosing: Mutant["options"] = (options) =>
   withFaults({}, { withChoices: 0.5, edited: 0.8, changed: 0.2, created: 0.4, listed: 0.05 })(options)
 
+/** The same, of how links answer. */
+const varying: Mutant["options"] = withFaults(
+  {},
+  {
+    withChoices: 0.7,
+    varied: 0.9,
+    edited: 0.8,
+    changed: 0.15,
+    created: 0.3,
+    withExpiry: 0.4,
+    wished: 0,
+    followed: 0.3,
+    remembered: 20
+  }
+)
+
 /** The same, of links that few visits use up. */
 const limiting: Mutant["options"] = (options) => {
   const { workload, ...others } = choosing!(options)
@@ -127,6 +143,88 @@ export const choices: ReadonlyArray<Mutant> = [
     checker: "leading",
     options: choosing,
     make: reading((link) => without(link, "forwardPath"))
+  },
+  {
+    name: "networks-in-ipv4-alone",
+    text: "Links may lead into private networks by IPv6 addresses.",
+    promise: "C2",
+    checker: "refusals",
+    options: withFaults({}, { refused: 0.5, bulk: 0.3, created: 0.8 }),
+    make: () => ({
+      targets: (targets) => ({ faultOf: (url) => (url.includes("[") ? undefined : targets.faultOf(url)) })
+    })
+  },
+  {
+    name: "valid-too-early",
+    text: "Links lead on before they are valid.",
+    promise: "C3",
+    checker: "answers",
+    options: varying,
+    make: reading((link) => ({ ...link, validSince: null }))
+  },
+  {
+    name: "valid-too-late",
+    text: "Links lead nowhere until 3 s after the time from which on they are valid.",
+    promise: "C3",
+    checker: "read your writes",
+    options: varying,
+    make: reading((link) => ({ ...link, validSince: link.validSince && link.validSince + 3_000 }))
+  },
+  {
+    name: "one-status-for-all",
+    text: "All redirects have one status, whatever their links say.",
+    promise: "C3",
+    checker: "answers",
+    options: varying,
+    make: reading((link) => ({ ...link, redirectStatus: 302 }))
+  },
+  {
+    name: "queries-appended",
+    text: "Whose parameters hold makes no difference to a query string that is forwarded.",
+    promise: "C3",
+    checker: "leading",
+    options: varying,
+    make: reading((link) => without(link, "queryPrecedence"))
+  },
+  {
+    name: "card-as-it-was",
+    text: "Crawlers are shown a card that is without its description.",
+    promise: "C3",
+    checker: "answers",
+    options: varying,
+    make: reading((link) => {
+      const card = link.extras?.card
+      return card === undefined
+        ? link
+        : { ...link, extras: { ...link.extras, card: Struct.omit(card, "description") } }
+    })
+  },
+  {
+    name: "ended-leads-nowhere",
+    text: "Visitors who come too late are not sent where their link says.",
+    promise: "C3",
+    checker: "answers",
+    options: varying,
+    make: reading((link) => without(link, "expiredUrl"))
+  },
+  {
+    name: "rules-hold-for-ever",
+    text: "A rule that holds until some moment, holds after it as well.",
+    promise: "C3",
+    checker: "answers",
+    options: varying,
+    make: reading((link) => {
+      const rules = link.extras?.rules
+      return rules === undefined
+        ? link
+        : {
+            ...link,
+            extras: {
+              ...link.extras,
+              rules: rules.map((rule) => ({ ...rule, when: Struct.omit(rule.when, "until") }))
+            }
+          }
+    })
   },
   {
     name: "variants-of-each-node",

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { changedDomain, noTargets } from "../../model/Domain.ts"
 import { KnownDomains } from "../../http/domains/Domains.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
@@ -11,6 +12,9 @@ const quiet: Mutant["options"] = withFaults(
   {},
   { domainsChanged: 1, withLongAlias: 0, clients: 2, think_ms: 4_000, bursts: 0 }
 )
+
+/** The same, asked for over HTTP. */
+const asked: Mutant["options"] = withFaults({}, { domainsChanged: 1, domainsAsked: 1, withLongAlias: 0 })
 
 /** Keeps what was found for the host that was asked for last, whatever becomes of domains. */
 class HostRemembered extends KnownDomains {
@@ -33,6 +37,69 @@ export const domains: ReadonlyArray<Mutant> = [
     checker: "domains",
     options: quiet,
     make: () => ({ knownDomains: (policy) => new HostRemembered(policy) })
+  },
+  {
+    name: "domain-change-unwritten",
+    text: "A change of a domain is answered as if it were made, and is not.",
+    promise: "domains",
+    checker: "requests about domains",
+    options: asked,
+    make: () => ({
+      domains: (store) => ({
+        ...store,
+        change: (number, change, at) =>
+          Effect.map(store.read(null), (list) => {
+            const domain = list!.domains.find((one) => one.number === number)
+            return domain === undefined ? null : changedDomain(domain, change, at)
+          })
+      })
+    })
+  },
+  {
+    name: "domain-without-its-targets",
+    text: "A node forgets where visitors of a domain are sent.",
+    promise: "domains",
+    checker: "domains",
+    options: asked,
+    make: () => ({
+      domains: (store) => ({
+        ...store,
+        read: (known) =>
+          Effect.map(
+            store.read(known),
+            (list) =>
+              list && { ...list, domains: list.domains.map((domain) => ({ ...domain, targets: noTargets })) }
+          )
+      })
+    })
+  },
+  {
+    name: "proof-not-needed",
+    text: "Any proof that a host shows verifies its domain.",
+    promise: "domains",
+    checker: "requests about domains",
+    options: asked,
+    make: () => {
+      let token = ""
+      return {
+        domains: (store) => ({
+          ...store,
+          read: (known) =>
+            Effect.tap(store.read(known), (list) =>
+              Effect.sync(() => {
+                token = list?.domains.at(-1)?.token ?? token
+              })
+            )
+        }),
+        proofs: (proofs) => ({
+          ...proofs,
+          txt: (name) =>
+            Effect.map(proofs.txt(name), (records) =>
+              records.length > 1 ? [`linkmint-domain=${token}`] : records
+            )
+        })
+      }
+    }
   },
   {
     name: "domains-read-once",

@@ -104,6 +104,12 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `gave one of ${entry.quotas.length} quotas back`
     case "kept":
       return `kept what it had reserved of ${entry.quotas.length} quotas`
+    case "domain written":
+      return `wrote domain ${entry.domain.host}, ${entry.domain.verifiedAt === null ? "not verified" : "verified"}`
+    case "domain removed":
+      return `removed domain ${entry.number}`
+    case "proof shown":
+      return "shows another proof"
     case "session begun":
       return `began session ${entry.session.slice(0, 8)} of ${entry.user}`
     case "session ended":

@@ -377,9 +377,9 @@ export class VirtualDatabase {
     return UserPorts.make(this.#callOf(process), process, surroundings, mutation)
   }
 
-  /** The further domains, as a process reads them. */
+  /** The further domains, as a process reads and changes them. */
   domainStore(process: VirtualProcess): typeof DomainStore.Service {
-    return DomainPort.make(this.#callOf(process), this.users.domains)
+    return DomainPort.make(this.#callOf(process), this.users.domains, process.id, this.#journal)
   }
 
   #callOf(process: VirtualProcess): Call {

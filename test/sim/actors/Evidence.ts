@@ -20,6 +20,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   answered_us: at_s * s_us + 1_000,
   status: 302,
   location: "https://example.com/1",
+  manner: undefined,
   body: undefined,
   isReplay: false,
   listed: undefined,

@@ -16,7 +16,8 @@ export const meantBy = ({ key: text, path }: Meant): ReadonlyArray<Meant> => {
   return segments
     .map((_, index) => ({
       key: qualifiedKey({ domain, key: segments.slice(0, index + 1).join("/") }),
-      path: index + 1 === segments.length ? undefined : segments.slice(index + 1).join("/")
+      // A slash may follow any key.
+      path: segments.slice(index + 1).join("/") || undefined
     }))
     .toReversed()
 }

@@ -1,5 +1,6 @@
 import type { Link } from "../../../model/Link.ts"
 import type { Evidence } from "../../Evidence.ts"
+import type { Moments } from "./conditions.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
 /** How long a node goes by what the database's clock showed before a jump, at most, while it hears of it: until its next heartbeat, which takes a second. */
@@ -37,10 +38,19 @@ export const databaseTime = (evidence: Evidence) => {
     const isNew = by === undefined || (started_us.get(by) ?? 0) > since_us
     return [...[since_us, ...moments_us, to_us].map(clock.ahead_us), ...(isNew ? [0] : [])]
   }
+  const least_ms = (by: string | undefined, from_us: number, to_us: number): number =>
+    beginning_ms + (from_us + Math.min(...ahead_us(by, from_us, to_us))) / ms_us
+  /** What a node which answered in this time may have gone by, from its beginning to its end. */
+  const moments = (by: string | undefined, from_us: number, to_us: number): Moments => {
+    const most_ms = beginning_ms + (to_us + Math.max(...ahead_us(by, from_us, to_us))) / ms_us
+    // It counts whole milliseconds, and knows a clock that jumps or drifts within a round trip.
+    const [early_ms, late_ms] = isRight ? [1, 0] : [1_000, 1_000]
+    return { least_ms: least_ms(by, from_us, to_us) - early_ms, most_ms: most_ms + late_ms }
+  }
   return {
     /** The least that a node which answered in this time may have gone by, at its beginning. */
-    least_ms: (by: string | undefined, from_us: number, to_us: number): number =>
-      beginning_ms + (from_us + Math.min(...ahead_us(by, from_us, to_us))) / ms_us,
+    least_ms,
+    moments,
     /** Whether a link may have expired to a node which answered in this time, by its end; to some node where `by` is not known. */
     mayHaveExpired: (
       { expiresAt }: Pick<Link, "expiresAt">,
@@ -50,6 +60,13 @@ export const databaseTime = (evidence: Evidence) => {
     ): boolean =>
       expiresAt !== null &&
       expiresAt <= beginning_ms + (to_us + Math.max(...ahead_us(by, from_us, to_us))) / ms_us,
+    /** Whether a link may not be valid yet to a node which answered in this time. */
+    mayBePending: (
+      { validSince }: Pick<Link, "validSince">,
+      by: string | undefined,
+      from_us: number,
+      to_us: number
+    ): boolean => validSince !== null && validSince > moments(by, from_us, to_us).least_ms,
     /** What the clock itself showed. */
     at_ms: (at_us: number): number => beginning_ms + (at_us + clock.ahead_us(at_us)) / ms_us
   }

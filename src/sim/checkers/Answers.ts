@@ -1,0 +1,162 @@
+import type { Link } from "../../model/Link.ts"
+import { factsOf } from "../clients/Visitors.ts"
+import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import type { Exchange, Manner } from "../History.ts"
+import { meantBy } from "./facts/attributed.ts"
+import type { Moments } from "./facts/conditions.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
+import { domainsUnread } from "./facts/domainReads.ts"
+import { knownOf } from "./facts/known.ts"
+import { createdLinks, type Life, lifeAt, lifeLedBy } from "./facts/lives.ts"
+import { leads, locationsFor } from "./facts/targets.ts"
+
+/** How a request is answered that a link leads, or whose link shows its card. */
+type Led = Pick<Manner, "isIndexed" | "status" | "vary">
+
+/** The statuses of answers that people get as pages, and programs as JSON. */
+const explained: ReadonlySet<number> = new Set([401, 404, 410, 429])
+
+/** By which headers caches tell the answers of a link apart. */
+const varyOf = ({ extras }: Link): string | undefined => {
+  const all = (extras?.rules ?? []).map(({ when }) => when)
+  const names = [
+    ...(extras?.card !== undefined || all.some(({ devices, os }) => (devices ?? os) !== undefined)
+      ? ["user-agent"]
+      : []),
+    ...(all.some(({ languages }) => languages !== undefined) ? ["accept-language"] : [])
+  ]
+  return names.length === 0 ? undefined : names.join(", ")
+}
+
+const isAnsweredAs = (one: Led, { isIndexed, status, vary }: Led): boolean =>
+  one.status === status && one.isIndexed === isIndexed && one.vary === vary
+
+/** Whether a link leads somewhere at some of these moments. */
+const isValid = ({ validSince }: Link, { most_ms }: Moments): boolean =>
+  validSince === null || validSince <= most_ms
+
+const isCardFor = ({ extras }: Link, { isRight, visitor }: Exchange): boolean =>
+  extras?.card !== undefined && isRight === undefined && factsOf(visitor).drawsPreviews === true
+
+/** Whether a link, as it is in some version, led a request to its location in this manner. */
+const isLedSo = (link: Link, exchange: Exchange, manner: Manner, moments: Moments): boolean =>
+  isValid(link, moments) &&
+  !isCardFor(link, exchange) &&
+  leads(link, exchange, moments) &&
+  isAnsweredAs(manner, {
+    status: exchange.isRight === undefined ? link.redirectStatus : 303,
+    isIndexed: link.crawlable,
+    vary: varyOf(link)
+  })
+
+/** What the values of a page say, as browsers read them. */
+const read = (html: string): string =>
+  html.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+
+/** Whether a link shows a request its card by such a body. */
+const isShownSo = (link: Link, exchange: Exchange, manner: Manner, moments: Moments): boolean => {
+  const body = read(exchange.body ?? "")
+  const { card = {} } = link.extras ?? {}
+  return (
+    isValid(link, moments) &&
+    isCardFor(link, exchange) &&
+    link.passwordHash === null &&
+    isAnsweredAs(manner, { status: 200, isIndexed: link.crawlable, vary: varyOf(link) }) &&
+    locationsFor(link, exchange, moments).some((location) => body.includes(`href="${location}"`)) &&
+    [card.title, card.description, card.image].every(
+      (part) => part === undefined || body.includes(`content="${part}"`)
+    )
+  )
+}
+
+/**
+ * A redirect is answered as the documentation says of one of the states of its link that a node may still know, at one of the moments at which it may have been answered: with the location of the rule that holds
+ * then, what is forwarded, and the link's status; with its card to crawlers that draw previews; and where it has expired or is used up, people are sent to its own target for that. People get pages, programs JSON.
+ */
+export const Answers: Checker = {
+  name: "answers",
+  check: (evidence: Evidence) => {
+    const { exchanges, lives } = evidence
+    const time = databaseTime(evidence)
+    const { versionsFor } = knownOf(evidence)
+    const isUnread = domainsUnread(evidence)
+    const created = createdLinks(exchanges, lives)
+    const violations: Array<Violation> = []
+    for (const exchange of exchanges) {
+      const {
+        answered_us,
+        answeredBy,
+        isRight,
+        key,
+        kind,
+        location,
+        manner,
+        number,
+        path,
+        sent_us,
+        status,
+        visitor
+      } = exchange
+      if (kind !== "redirect" || manner === undefined || key === undefined || answered_us === undefined)
+        continue
+      const found = (text: string) =>
+        violations.push({
+          checker: Answers.name,
+          at_us: answered_us,
+          text: `${key} ${text} (request ${number}), by ${answeredBy}`,
+          keys: [key]
+        })
+      const moments = time.moments(answeredBy, sent_us, answered_us)
+      const { isPerson = false } = factsOf(visitor)
+      /** Whether some link that the path may be of, as it is in some version, answers so. */
+      const mayBe = (isSo: (link: Link, asked: Exchange, life: Life) => boolean): boolean =>
+        meantBy({ key, path }).some((meant) =>
+          lives
+            .get(meant.key)
+            ?.some(
+              (life) =>
+                life.bound_us <= answered_us &&
+                life.freed_us >= sent_us &&
+                versionsFor(life, exchange).some(({ link }) => isSo(link, { ...exchange, ...meant }, life))
+            )
+        )
+      const said = `${manner.status}${location === undefined ? "" : ` to ${location}`}, by Vary of ${manner.vary} and ${manner.isIndexed ? "" : "not "}to be listed`
+      if (status === 302) {
+        const life = lifeLedBy(lives, key, location, answered_us)
+        // What no link leads to is told by `UniqueBinding`.
+        if (life === undefined) continue
+        if (!versionsFor(life, exchange).some(({ link }) => isLedSo(link, exchange, manner, moments)))
+          found(`answered ${visitor ?? "somebody"} with ${said}`)
+      }
+      if (status === 200 && !mayBe((link, asked) => isShownSo(link, asked, manner, moments)))
+        found(`showed ${visitor ?? "somebody"} a card that it has not, with ${said}`)
+      if (explained.has(manner.status) && manner.form !== (isPerson ? "page" : "json"))
+        found(`answered ${visitor ?? "somebody"} ${manner.status} with ${manner.form ?? "nothing"}`)
+      if (status !== 410) continue
+      if (location !== undefined) {
+        const isRightly =
+          isPerson &&
+          isAnsweredAs(manner, {
+            status: isRight === undefined ? 302 : 303,
+            isIndexed: false,
+            vary: "accept"
+          }) &&
+          mayBe(
+            (link) =>
+              link.extras?.expiredUrl === location &&
+              (link.maxVisits !== null || time.mayHaveExpired(link, answeredBy, sent_us, answered_us))
+          )
+        if (!isRightly) found(`sent ${visitor ?? "somebody"} with ${said}`)
+        continue
+      }
+      const life = lifeAt(lives, key, sent_us)
+      const link = life && created.get(life)
+      if (life === undefined || link === undefined || link.deletes > 0 || !isPerson) continue
+      if (sent_us <= link.create.answered_us! || (key.includes("/") && isUnread(answeredBy, sent_us)))
+        continue
+      if (versionsFor(life, exchange).every((version) => version.link.extras?.expiredUrl !== undefined))
+        found(`has ended, and did not send ${visitor} where it should`)
+    }
+    return violations
+  }
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from "vitest"
+import type { Link } from "../../../src/model/Link.ts"
+import { Answers } from "../../../src/sim/checkers/Answers.ts"
+import { Leading } from "../../../src/sim/checkers/Leading.ts"
+import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
+import type { Exchange, Manner } from "../../../src/sim/History.ts"
+import type { Checker } from "../../../src/sim/Evidence.ts"
+import { s_us } from "../../../src/sim/world/Time.ts"
+import { created, evidence, exchange, row } from "../actors/Evidence.ts"
+
+const by = "node-0#1"
+const url = "https://example.com/1"
+const ended = "https://ended.example.com/1"
+
+const bound = (some: Partial<Link>) => ({ tag: "bound", at_us: s_us, by, link: { ...row, ...some } }) as const
+
+const plainly: Manner = { status: 302, vary: undefined, isIndexed: false, form: undefined }
+
+/** A redirect that was answered like this. */
+const answered = (at_s: number, manner: Partial<Manner>, some: Partial<Exchange> = {}) =>
+  exchange(at_s, { manner: { ...plainly, ...manner }, ...some })
+
+const german = { rules: [{ url: "https://example.com/de", when: { languages: ["de-AT"] } }] }
+const early = { rules: [{ url: "https://example.com/early", when: { until: "1970-01-01T00:00:10.000Z" } }] }
+const hourly = {
+  rules: [
+    {
+      url: "https://example.com/day",
+      when: { hours: { timeZone: "Asia/Tokyo", from: "09:00", until: "10:00" } }
+    }
+  ]
+}
+const card = { card: { title: "A & B", description: "of letters" } }
+const shown = `<!doctype html><meta content="A &#38; B"><meta content="of letters"><a href="${url}">`
+const expiring = bound({ expiresAt: 9_000, extras: { expiredUrl: ended } })
+const sent = answered(10, { vary: "accept" }, { status: 410, visitor: "desk", location: ended })
+const crawled = (manner: Partial<Manner>, body = shown) =>
+  answered(
+    3,
+    { status: 200, vary: "user-agent", form: "page", ...manner },
+    { status: 200, visitor: "crawler", location: undefined, body }
+  )
+
+describe("The checker of answers", () => {
+  const wrong: ReadonlyArray<
+    readonly [title: string, checker: Checker, link: ReturnType<typeof bound>, exchange: Exchange]
+  > = [
+    ["another status than its link's", Answers, bound({ redirectStatus: 301 }), answered(3, {})],
+    ["what may be listed though nobody said so", Answers, bound({}), answered(3, { isIndexed: true })],
+    ["a link that is not valid yet", Answers, bound({ validSince: 4_000 }), answered(3, {})],
+    [
+      "a link that is unknown though it is valid",
+      ReadYourWrites,
+      bound({ validSince: 2_000 }),
+      answered(3, { status: 404, form: "json" }, { status: 404, location: undefined })
+    ],
+    [
+      "a rule that holds no more",
+      Answers,
+      bound({ extras: early }),
+      answered(11, {}, { location: "https://example.com/early" })
+    ],
+    [
+      "a rule that does not hold at this hour",
+      Answers,
+      bound({ extras: hourly }),
+      answered(3_700, {}, { location: "https://example.com/day" })
+    ],
+    [
+      "a rule for others",
+      Answers,
+      bound({ extras: german }),
+      answered(3, { vary: "accept-language" }, { visitor: "desk", location: "https://example.com/de" })
+    ],
+    ["a rule of which caches are not told", Answers, bound({ extras: german }), answered(3, {})],
+    [
+      "a query string that its link does not forward",
+      Leading,
+      bound({}),
+      answered(3, {}, { query: "a=1", location: `${url}?a=1` })
+    ],
+    [
+      "a parameter that the target's own should have replaced",
+      Leading,
+      bound({ url: `${url}?b=target#part`, forwardQuery: true, extras: { queryPrecedence: "target" } }),
+      answered(3, {}, { query: "b=visitor&c", location: `${url}?b=visitor&c#part` })
+    ],
+    [
+      "a path that leads out of the target's",
+      Leading,
+      bound({ extras: { forwardPath: true } }),
+      answered(3, {}, { path: "../more", location: `${url}/../more` })
+    ],
+    [
+      "a crawler who is not shown the card",
+      Answers,
+      bound({ extras: card }),
+      answered(3, { vary: "user-agent" }, { visitor: "crawler" })
+    ],
+    [
+      "a card without its description",
+      Answers,
+      bound({ extras: card }),
+      crawled({}, shown.replace("letters", ""))
+    ],
+    ["the card of a link with a password", Answers, bound({ extras: card, passwordHash: "x" }), crawled({})],
+    [
+      "somebody who is sent elsewhere from a link that has not ended",
+      Answers,
+      expiring,
+      { ...sent, sent_us: 3 * s_us, answered_us: 3 * s_us + 1 }
+    ],
+    ["a program that is sent elsewhere", Answers, expiring, { ...sent, visitor: undefined }],
+    [
+      "somebody who is not sent elsewhere",
+      Answers,
+      expiring,
+      answered(10, { status: 410, form: "page" }, { status: 410, visitor: "desk", location: undefined })
+    ],
+    [
+      "a page for a program",
+      Answers,
+      bound({}),
+      answered(3, { status: 404, form: "page" }, { status: 404, location: undefined })
+    ]
+  ]
+
+  it.each(wrong)("tells %s", (_, checker, entry, exchange) => {
+    const asked = [created(1, { url: entry.link.url }), exchange]
+    const found = checker.check(evidence({ journal: [entry], exchanges: asked, end_us: 4_000 * s_us }))
+    expect(found).toHaveLength(1)
+  })
+
+  const right: ReadonlyArray<readonly [title: string, link: ReturnType<typeof bound>, exchange: Exchange]> = [
+    [
+      "its link's status",
+      bound({ redirectStatus: 308, crawlable: true }),
+      answered(3, { status: 308, isIndexed: true })
+    ],
+    [
+      "a link that is not valid yet",
+      bound({ validSince: 4_000 }),
+      answered(3, { status: 404, form: "json" }, { status: 404, location: undefined })
+    ],
+    ["a link that is valid by now", bound({ validSince: 2_000 }), answered(3, {})],
+    [
+      "a rule that holds",
+      bound({ extras: german }),
+      answered(3, { vary: "accept-language" }, { visitor: "German", location: "https://example.com/de" })
+    ],
+    ["a rule that holds no more", bound({ extras: early }), answered(11, {})],
+    [
+      "a rule that holds until it is answered",
+      bound({ extras: early }),
+      { ...answered(9.9, {}, { location: "https://example.com/early" }), answered_us: 11 * s_us }
+    ],
+    [
+      "a rule that holds at this hour",
+      bound({ extras: hourly }),
+      answered(3, {}, { location: "https://example.com/day" })
+    ],
+    [
+      "what is forwarded",
+      bound({
+        url: `${url}?b=target#part`,
+        forwardQuery: true,
+        extras: { forwardPath: true, queryPrecedence: "request" }
+      }),
+      answered(
+        3,
+        {},
+        {
+          visitor: "reader",
+          query: "b=visitor",
+          path: "more//of-it/",
+          location: `${url}/more/of-it/?from=letter&b=visitor#part`
+        }
+      )
+    ],
+    [
+      "a path that could lead out of the target's",
+      bound({ extras: { forwardPath: true } }),
+      answered(
+        3,
+        { status: 404, form: "json" },
+        { status: 404, path: "more/%2E%2e/of-it", location: undefined }
+      )
+    ],
+    ["a card", bound({ extras: card }), crawled({})],
+    ["somebody who comes too late", expiring, sent]
+  ]
+
+  it.each(right)("finds nothing in %s", (_, entry, exchange) => {
+    const asked = [created(1, { url: entry.link.url }), exchange]
+    const run = evidence({ journal: [entry], exchanges: asked, end_us: 4_000 * s_us })
+    for (const { check } of [Answers, Leading, ReadYourWrites]) expect(check(run)).toEqual([])
+  })
+})
