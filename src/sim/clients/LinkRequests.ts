@@ -63,7 +63,7 @@ export const linkRequestOf = ({
         method: "GET",
         path: `/${key}`,
         headers: { accept: "application/json", ...signsOf(visitor).headers, host: changingHost },
-        link: { key: text }
+        link: { key: text, counted: countedOf(undefined, visitor) }
       }
     case "show":
       return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }

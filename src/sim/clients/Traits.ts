@@ -43,8 +43,11 @@ const agents = {
   }
 } as const satisfies Readonly<Record<string, Trait>>
 
-/** What the visitor that rules know by its `User-Agent` is counted as. */
-const telephone = { browsers: "Chrome", os: "Android", devices: "mobile" } as const
+/** What visitors are counted as who are known by their `User-Agent`. */
+const knownAgents: Readonly<Partial<Record<Visitor, Counted["values"]>>> = {
+  telephone: { browsers: "Chrome", os: "Android", devices: "mobile" },
+  desk: { browsers: "Chrome", os: "Windows", devices: "desktop" }
+}
 
 const referrers = {
   none: { values: { referrers: "direct" } },
@@ -140,15 +143,15 @@ export const countedOf = (traits: Traits | undefined, visitor: Visitor | undefin
   const name = `${JSON.stringify(traits)} ${visitor}`
   const present = known.get(name)
   if (present !== undefined) return present
-  const isTelephone = visitor === "telephone"
+  const knownAgent = visitor && knownAgents[visitor]
   const values = {
     ...(traits === undefined
       ? plain.values
       : Object.assign({}, ...traitsOf(traits).map((one) => one.values))),
-    ...(isTelephone && telephone)
+    ...knownAgent
   }
   const isBot = values.browsers === bot.browsers
-  const agent = isTelephone ? "telephone" : traits?.agent
+  const agent = knownAgent === undefined ? traits?.agent : visitor
   const counted = { isBot, values, visitor: isBot ? undefined : `${agent} at ${traits?.address}` }
   known.set(name, counted)
   return counted
