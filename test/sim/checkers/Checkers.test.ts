@@ -1413,6 +1413,17 @@ describe("the checkers", () => {
     expect([left(...before, closed(3, "1/0")), left(...before, closed(3, "2/0"))]).toEqual([0, 1])
   })
 
+  it("find nothing in a batch that is left behind and that the pool has forgotten, and something in one that was pushed again", () => {
+    const left = (...again: Evidence["journal"]) =>
+      Recovery.check(
+        evidence({
+          journal: [pushed(1, 1, ["k"]), forgot(2, []), ...again, closed(4, "2/0")],
+          open: [{ shard: 0, epoch: 1, sequence: 0 }]
+        })
+      ).length
+    expect([left(), left(pushed(3, 1, ["k"]))]).toEqual([0, 1])
+  })
+
   it("find nothing in keys read ahead by a node that was killed, nor in those that a living one has", () => {
     const read = { tag: "preloaded", at_us: 1, by, keys: ["k"] } as const
     const killed = { tag: "killed", at_us: 2, by } as const

@@ -24,11 +24,18 @@ export const Recovery: Checker = {
       finished.add(`${entry.shard}/${entry.batch}`)
     }
     const pushed = new Set<string>()
+    /** Those that the pool still knows: one that it has forgotten is as if it had never been pushed. */
+    const known = new Map<number, Set<string>>()
     const recorded_us = new Map<string, number>()
     /** When a shard's last batch was begun. */
     const begun_us = new Map<number, number>()
     for (const entry of journal) {
-      if (entry.tag === "pushed") pushed.add(`${entry.shard}/${entry.batch}`)
+      if (entry.tag === "forgot") known.delete(entry.shard)
+      if (entry.tag === "pushed") {
+        pushed.add(`${entry.shard}/${entry.batch}`)
+        const ofShard = known.get(entry.shard) ?? new Set()
+        known.set(entry.shard, ofShard.add(entry.batch))
+      }
       if (entry.tag !== "recorded") continue
       const batch = `${entry.shard}/${entry.batch}`
       if (!recorded_us.has(batch)) begun_us.set(entry.shard, entry.at_us)
@@ -43,7 +50,7 @@ export const Recovery: Checker = {
     })
     const left = open.flatMap(({ epoch, shard, sequence }) => {
       const later = newest.get(shard) ?? 0
-      if (epoch >= later || !pushed.has(`${shard}/${epoch}/${sequence}`)) return []
+      if (epoch >= later || known.get(shard)?.has(`${epoch}/${sequence}`) !== true) return []
       if (finished.has(`${shard}/${epoch}/${sequence}`)) return []
       const text = `batch ${epoch}/${sequence} of pool shard ${shard} is open, though the owner of epoch ${later} finished batches of its own`
       return [{ checker: Recovery.name, at_us: end_us, text, keys: [] }]
