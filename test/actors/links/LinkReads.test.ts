@@ -165,6 +165,24 @@ for (const failing of [1, 2, 3]) {
   )
 }
 
+it.scoped("A redirect that waits is answered as soon, though an earlier one has waited for its read", () =>
+  Effect.gen(function* () {
+    const { answersOf, world } = yield* reading()
+    world.answer = () => undefined
+    const first = answersOf("k")
+    yield* TestClock.adjust("250 millis")
+    world.late(Exit.succeed(row))
+    yield* TestClock.adjust("5 seconds")
+    expect(first).toEqual([Exit.succeed(row)])
+    const second = answersOf("k")
+    yield* TestClock.adjust("950 millis")
+    expect(second).toEqual([])
+    world.awayFor = 1_500
+    yield* TestClock.adjust("100 millis")
+    expect(second).toEqual([Exit.succeed(row)])
+  })
+)
+
 it.scoped(
   "All redirects that wait for a read are answered together once it is known that the database is away, each by its row or a replica's",
   () =>
