@@ -16,6 +16,25 @@ const batchOf = (sequence: number): VisitBatch => ({
   hours: [{ subject: "a@0", hour: day, nonBots: 1, bots: 0, values: [] }]
 })
 
+describePostgres("a batch of visits, on PostgreSQL", () => {
+  it.scopedLive("is counted when it comes again after its counts could not be written", () =>
+    Effect.gen(function* () {
+      const database = yield* migratedDatabase
+      const context = yield* Layer.build(
+        Layer.provideMerge(VisitStoreSql.layer, Layer.fresh(postgresAt(database)))
+      )
+      yield* Effect.gen(function* () {
+        const [sql, { totals, write }] = [yield* SqlClient.SqlClient, yield* VisitStore]
+        yield* sql`ALTER TABLE visit_periods RENAME TO periods_elsewhere`
+        expect(yield* Effect.flip(write(batchOf(1)))).toMatchObject({ _tag: "StorageError" })
+        yield* sql`ALTER TABLE periods_elsewhere RENAME TO visit_periods`
+        yield* write(batchOf(1))
+        expect(yield* totals(["a@0"])).toEqual([{ nonBots: 1, bots: 0 }])
+      }).pipe(Effect.provide(context))
+    })
+  )
+})
+
 describePostgres("visits of a day that is over, on PostgreSQL", () => {
   it.scopedLive("are counted where the day is rolled up while they are written", () =>
     Effect.gen(function* () {
