@@ -57,6 +57,17 @@ describe("passwords", () => {
     })
   )
 
+  it.live("that nobody waits for any more make room for others", () =>
+    Effect.gen(function* () {
+      const { hash } = yield* Passwords.make
+      const given = yield* Effect.all(Array.from({ length: 8 }, () => Effect.fork(hash(secret, "stranger"))))
+      yield* Effect.yieldNow()
+      expect(yield* Effect.flip(hash(secret, "stranger"))).toMatchObject({ _tag: "PasswordsBusy" })
+      yield* Fiber.interruptAll(given)
+      expect(yield* hash(secret, "stranger")).toContain("$argon2id$")
+    })
+  )
+
   it.live("of strangers keep no sign-in waiting: one of them is before it at most", () =>
     Effect.gen(function* () {
       const begun: Array<string> = []
