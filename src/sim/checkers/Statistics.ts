@@ -1,3 +1,4 @@
+import { formatMoment } from "../../model/Iso8601.ts"
 import { Array } from "effect"
 import { type Dimension, dimensions, hour_ms } from "../../model/Visit.ts"
 import { type Counted, countedOf } from "../clients/Traits.ts"
@@ -149,7 +150,7 @@ const pointsOf = (
   const length_ms = interval === "hour" ? hour_ms : 24 * hour_ms
   const pointAt = (us: number) => {
     const moment_ms = beginning_ms + us / ms_us
-    return new Date(moment_ms - (moment_ms % length_ms)).toISOString()
+    return formatMoment(moment_ms - (moment_ms % length_ms))
   }
   const [first, last] = [pointAt(at_us - slack_us), pointAt(isSure ? at_us : at_us + slack_us)]
   return first === last ? [first] : [first, last]

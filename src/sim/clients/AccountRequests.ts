@@ -1,3 +1,4 @@
+import { formatMoment } from "../../model/Iso8601.ts"
 import type { Answer } from "./Balancer.ts"
 import type { Creates } from "./Creates.ts"
 import type { Exchange, Wish } from "../History.ts"
@@ -138,7 +139,7 @@ export class AccountRequests {
     const body = {
       name: "a key",
       scopes: writes ? ["links:read", "links:write"] : ["links:read"],
-      ...(expiresAt_ms !== undefined && { expiresAt: new Date(expiresAt_ms).toISOString() })
+      ...(expiresAt_ms !== undefined && { expiresAt: formatMoment(expiresAt_ms) })
     }
     ask({ method: "POST", path: keysPath, kind: "key", body }, (answer) => {
       if (answer?.response.status !== 201) return

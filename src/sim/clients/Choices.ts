@@ -1,3 +1,4 @@
+import { formatMoment } from "../../model/Iso8601.ts"
 import { type ExtrasChange, type Link, type LinkChange, unlessChosen } from "../../model/Link.ts"
 
 /** What clients choose of a link beside its target, by the fields of a body. `null` clears one. */
@@ -33,9 +34,6 @@ export const choiceNames = [
   "variants"
 ] as const satisfies ReadonlyArray<keyof Choices>
 
-/** A moment as links are shown with it. */
-export const momentOf = (at_ms: number): string => new Date(at_ms).toISOString()
-
 /** What a link has of a choice, as it is shown; `null`: nothing. */
 export const choiceOf = (link: Link, name: keyof Choices): unknown => {
   switch (name) {
@@ -47,7 +45,7 @@ export const choiceOf = (link: Link, name: keyof Choices): unknown => {
     case "redirectStatus":
       return link[name]
     case "validSince":
-      return link.validSince === null ? null : momentOf(link.validSince)
+      return link.validSince === null ? null : formatMoment(link.validSince)
     default:
       return link.extras?.[name] ?? null
   }

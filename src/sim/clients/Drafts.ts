@@ -1,9 +1,10 @@
+import { formatMoment } from "../../model/Iso8601.ts"
 import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { domainNumbers, hostOf, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Conditions } from "../../model/Rules.ts"
 import { endedUrls } from "../deployment/Visitors.ts"
-import { type Choices, clearedOf, momentOf } from "./Choices.ts"
+import { type Choices, clearedOf } from "./Choices.ts"
 import { refusals, refusedChanges } from "./Refusals.ts"
 import { allVisitors, signsOf, visitors, whenOf } from "./Visitors.ts"
 import type { Wish } from "../History.ts"
@@ -198,7 +199,7 @@ export class Drafts {
   ]
 
   #momentWithin({ after, before }: { readonly before: number; readonly after: number }): string {
-    return momentOf(Math.floor(this.#world.now_ms) + this.#choices.between(0, before + after) - before)
+    return formatMoment(Math.floor(this.#world.now_ms) + this.#choices.between(0, before + after) - before)
   }
 
   #card(): NonNullable<Choices["card"]> {
