@@ -1,8 +1,9 @@
 import { Effect } from "effect"
-import { changedDomain, noTargets } from "../../model/Domain.ts"
+import { changedDomain, type Domain, noTargets } from "../../model/Domain.ts"
 import { KnownDomains } from "../../http/domains/Domains.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
+import type { Mutation } from "./Mutation.ts"
 
 /** A domain comes and goes, and much is asked there. */
 const changing: Mutant["options"] = withFaults({}, { domainsChanged: 1, withLongAlias: 0 })
@@ -15,6 +16,15 @@ const quiet: Mutant["options"] = withFaults(
 
 /** The same, asked for over HTTP. */
 const asked: Mutant["options"] = withFaults({}, { domainsChanged: 1, domainsAsked: 1, withLongAlias: 0 })
+
+/** Reads each domain as another one. */
+const readingEach =
+  (mutate: (domain: Domain) => Domain): NonNullable<Mutation["domains"]> =>
+  (store) => ({
+    ...store,
+    read: (known) =>
+      Effect.map(store.read(known), (list) => list && { ...list, domains: list.domains.map(mutate) })
+  })
 
 /** Keeps what was found for the host that was asked for last, whatever becomes of domains. */
 class HostRemembered extends KnownDomains {
@@ -62,15 +72,7 @@ export const domains: ReadonlyArray<Mutant> = [
     checker: "domains",
     options: asked,
     make: () => ({
-      domains: (store) => ({
-        ...store,
-        read: (known) =>
-          Effect.map(
-            store.read(known),
-            (list) =>
-              list && { ...list, domains: list.domains.map((domain) => ({ ...domain, targets: noTargets })) }
-          )
-      })
+      domains: readingEach((domain) => ({ ...domain, targets: noTargets }))
     })
   },
   {
@@ -142,18 +144,7 @@ export const domains: ReadonlyArray<Mutant> = [
     checker: "domains",
     options: changing,
     make: () => ({
-      domains: (store) => ({
-        ...store,
-        read: (known) =>
-          Effect.map(
-            store.read(known),
-            (list) =>
-              list && {
-                ...list,
-                domains: list.domains.map((domain) => ({ ...domain, verifiedAt: domain.verifiedAt ?? 0 }))
-              }
-          )
-      })
+      domains: readingEach((domain) => ({ ...domain, verifiedAt: domain.verifiedAt ?? 0 }))
     })
   }
 ]

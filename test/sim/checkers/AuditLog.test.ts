@@ -78,6 +78,15 @@ describe("the checker of the audit log", () => {
     expect(found([entryOf(event("session.begun", "usr_1"), 2)], [begun, begun])).toBe(0)
     expect(found([entryOf(linkChanged)], [bound], [changed])).toBe(0)
     expect(found([log], done, [read(2, [], { user: "usr_1", status: 403 })])).toBe(0)
+    const temporary = {
+      tag: "password changed",
+      at_us: 1,
+      by: "an administrator",
+      user: "usr_0",
+      isTemporary: true,
+      revokesKeys: false
+    } as const
+    expect(found([log], [...done, temporary], [read(2, [], { status: 403 })])).toBe(0)
     expect(
       found([log], done, [
         read(2, [log], { audit: { user: "usr_1" } }),

@@ -238,12 +238,19 @@ export const AuditLog: Checker = {
         ...(isOrdered ? [] : ["is not in order, or has an entry twice"])
       ]
     }
+    const temporary_us = journal.flatMap((entry) =>
+      entry.tag === "password changed" && entry.user === administrator && entry.isTemporary
+        ? [entry.at_us]
+        : []
+    )
     for (const exchange of exchanges) {
       const { answered_us = end_us, answeredBy, body, kind, number, status, user } = exchange
       if (kind !== "audit" || status === 0 || status >= 500 || status === 401) continue
       const say = (text: string) => found(answered_us, `${text}, by ${answeredBy}`, [`#${number}`])
       if (user !== administrator && status !== 403) say(`${user} was answered ${status} of the audit log`)
-      if (user === administrator && status !== 200)
+      // In which of their sessions they must choose another password before, `UserSessions` tells.
+      const mustChange = status === 403 && temporary_us.some((at_us) => at_us <= answered_us)
+      if (user === administrator && status !== 200 && !mustChange)
         say(`an administrator was answered ${status} of the audit log`)
       if (user === administrator && status === 200 && body !== undefined)
         for (const text of wronglyRead(exchange)) say(`the audit log ${text}`)
