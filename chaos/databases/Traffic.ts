@@ -91,6 +91,11 @@ class Spread {
     if (count < this.#most) this.#counts.set(home, count + 1)
     return count < this.#most
   }
+
+  /** A link that is in `home` is used no more: another one is wanted. */
+  lost(home: number): void {
+    this.#counts.set(home, this.#counts.get(home)! - 1)
+  }
 }
 
 interface TrafficOptions {
@@ -313,6 +318,8 @@ export class Traffic {
     if (link === undefined) return
     const end = this.#sent("change", linkOf(link.key))
     const answer = await link.ask(client)
+    // A link whose change failed is not changed again.
+    if (answer.status !== 200) this.#changingOnes.lost(this.#homeOf.get(linkOf(link.key))!)
     end(answer.status === 200, describe(answer))
   }
 

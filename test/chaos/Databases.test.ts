@@ -48,6 +48,27 @@ describe("what is judged of several databases", () => {
     }
   })
 
+  it("changes other links in place of those whose change failed", async () => {
+    const keys = Array.from({ length: 400 }, (_, n) => `k${n}`)
+    const changed: Array<string> = []
+    const client = {
+      ask: ({ method, path }: { readonly method: string; readonly path: string }) => {
+        if (method === "PATCH") changed.push(path)
+        const answer =
+          method === "PATCH"
+            ? { status: 503, body: "" }
+            : { status: 201, body: JSON.stringify({ key: keys.pop() }) }
+        return Promise.resolve({ ...answer, headers: {} })
+      }
+    } as unknown as Client
+    const seen = traffic()
+    for (let times = 0; times < 60; times++) {
+      await seen.warmUp(client)
+      if (times >= 30) await seen.turns.change(client)
+    }
+    expect(new Set(changed).size).toBe(30)
+  })
+
   it("is broken where one redirect of ten thousand too many is wrong, or any create", () => {
     const { broken, violate } = judging()
     const seen = traffic()
