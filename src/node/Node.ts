@@ -96,6 +96,7 @@ import * as Pulse from "../time/Pulse.ts"
 import * as Visits from "../visits/Visits.ts"
 import * as VisitEvents from "../webhooks/VisitEvents.ts"
 import * as WebhookDelivery from "../webhooks/WebhookDelivery.ts"
+import * as WebhookUpkeep from "../webhooks/WebhookUpkeep.ts"
 import * as WebhookMessages from "../webhooks/WebhookMessages.ts"
 import * as WebhookSender from "../webhooks/WebhookSender.ts"
 
@@ -424,7 +425,8 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     ...(Option.isSome(settings.messagesDir) && { messagesDir: settings.messagesDir.value })
   })
   const delivery = WebhookDelivery.layer.pipe(
-    Layer.provide(WebhookSender.layer({ allowPrivate: settings.allowPrivateWebhooks }))
+    Layer.provide(WebhookSender.layer({ allowPrivate: settings.allowPrivateWebhooks })),
+    Layer.merge(WebhookUpkeep.layer)
   )
   return Layer.scopedContext(
     Effect.context<FileSystem | Path>().pipe(

@@ -11,6 +11,8 @@ export interface WebhookWish {
   readonly id?: string
   readonly events?: ReadonlyArray<string>
   readonly keyId?: string | null
+  /** Which message to queue again. */
+  readonly message?: string
 }
 
 /** How statistics are asked for, and by whom: always of both days in which a run may be. */

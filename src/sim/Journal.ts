@@ -254,6 +254,13 @@ export type UserEntry =
       readonly message: string
       readonly isLatest: boolean
     }
+  /** A message that had been given up was queued again. */
+  | {
+      readonly tag: "revived"
+      readonly by: string
+      readonly webhook: string
+      readonly message: string
+    }
   /** Webhooks were marked as ended whose user or API key has ended. */
   | { readonly tag: "webhooks lapsed"; readonly by: string }
   /** Events of changes of links were committed with these, by their ids, each of an owner; they were queued for the webhooks that there were; and a message with some arrived at a URL. */

@@ -11,10 +11,10 @@ import {
   retryMax_ms,
   WebhookStore
 } from "../storage/webhooks/WebhookStore.ts"
-import * as TrustedTime from "../time/TrustedTime.ts"
 import { adminKeyIdOf, verificationType } from "../model/Webhook.ts"
 import * as WebhookRates from "./WebhookRates.ts"
 import { NotTaken, WebhookSender } from "./WebhookSender.ts"
+import * as WebhookUpkeep from "./WebhookUpkeep.ts"
 import * as Verification from "./WebhookVerification.ts"
 import type { Message } from "../model/Messages.ts"
 
@@ -32,11 +32,6 @@ const lease_ms = 20_000
 const lookEvery = Duration.seconds(1)
 const claimEvery = Duration.millis(20)
 
-const sweepEvery = Duration.minutes(10)
-
-/** How often webhooks that have ended are looked for, unless the time is in doubt. Nothing is sent to them before that either. */
-const lapseEvery = Duration.minutes(1)
-
 /** Attempts for a message at most: with the waits between them, some 17 to 23 hours. */
 export const attemptsMax = 15
 
@@ -49,11 +44,6 @@ const attempts = Metered.countersBy(
   "Attempts to deliver a message to a webhook; dead: it failed, and was the last",
   "outcome",
   ["delivered", "failed", "dead"]
-)
-
-const eventsEnded = Metered.counter(
-  "linkmint_webhook_events_ended_total",
-  "Events that were dropped because their webhook ended with its API key or its user"
 )
 
 /**
@@ -168,14 +158,8 @@ export const make = Effect.gen(function* () {
     Effect.uninterruptible
   )
 
-  const lapse = (adminKeyId: string | null) =>
-    store.lapse(adminKeyId).pipe(
-      Effect.flatMap((dropped) => Metric.incrementBy(eventsEnded, dropped)),
-      Effect.tapError((error) => Effect.logDebug(`Ended webhooks were not looked for: ${error.message}`))
-    )
-
   // First, so that nothing is sent for a former `ADMIN_API_KEY`.
-  yield* lapse(adminKeyIdOf(digest)).pipe(
+  yield* WebhookUpkeep.lapse(store, adminKeyIdOf(digest)).pipe(
     Effect.retry(Schedule.spaced(lookEvery)),
     Effect.zipRight(
       claimSome.pipe(
@@ -185,17 +169,6 @@ export const make = Effect.gen(function* () {
         Effect.forever
       )
     ),
-    Effect.forkScoped
-  )
-  yield* TrustedTime.whenSettled(store.sweep).pipe(
-    Effect.catchAll((error) => Effect.logDebug(`Webhooks' messages were not swept: ${error.message}`)),
-    Effect.repeat(Schedule.spaced(sweepEvery)),
-    Effect.delay(sweepEvery),
-    Effect.forkScoped
-  )
-  yield* Effect.ignore(TrustedTime.whenSettled(lapse(null))).pipe(
-    Effect.repeat(Schedule.spaced(lapseEvery)),
-    Effect.delay(lapseEvery),
     Effect.forkScoped
   )
 })

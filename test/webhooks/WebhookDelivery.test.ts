@@ -13,6 +13,7 @@ import { testHashLayer } from "../support/TestHash.ts"
 import { adminKeyIdOf, type Webhook } from "../../src/model/Webhook.ts"
 import { drawChallenge } from "../../src/webhooks/WebhookMessages.ts"
 import * as WebhookDelivery from "../../src/webhooks/WebhookDelivery.ts"
+import * as WebhookUpkeep from "../../src/webhooks/WebhookUpkeep.ts"
 import { TrustedTime } from "../../src/time/TrustedTime.ts"
 import { type Answer, NotTaken, WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { addVerified, claimOf, keyOf, userOf, webhookOf } from "../support/samples/SomeWebhooks.ts"
@@ -61,7 +62,7 @@ const start = (reply: Reply, store?: typeof WebhookStore.Service) =>
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     yield* Layer.buildWithScope(
-      WebhookDelivery.layer.pipe(
+      Layer.merge(WebhookDelivery.layer, WebhookUpkeep.layer).pipe(
         Layer.provide([
           Layer.succeed(WebhookStore, webhooks),
           Layer.provide(WebhookListeners.layer, Layer.succeed(WebhookStore, webhooks)),

@@ -89,6 +89,8 @@ export const Liveness: Checker = {
         if (status === 500 || (kind === "create" && status === 404))
           return violation(`request ${number} (${kind}) was answered ${status}`)
         if (sent_us < healed_us + healWithin_us || refusals.has(status)) return []
+        // Whether they may be refused is told by `Statistics`.
+        if (kind === "statistics" && status === 400) return []
         if (kind === "password" && status === 400) return []
         // Whether it was refused rightly is told by `Refusals`.
         if (status === exchange.refusal?.status || (kind === "change" && status === 400)) return []

@@ -107,6 +107,9 @@ interface Happened {
   readonly counted: Counted
 }
 
+/** When the day of a moment ends, in milliseconds since the Unix epoch. */
+const dayEndOf_ms = (moment_ms: number) => moment_ms - (moment_ms % (24 * hour_ms)) + 24 * hour_ms
+
 const sumOf = (figures: Figures) => [...figures.values()].reduce((sum, one) => sum + one, 0)
 
 const plain = countedOf(undefined, undefined)
@@ -217,6 +220,7 @@ export const Statistics: Checker = {
     // By a clock that is not right a visit may be of another hour.
     const isRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
     const slack_us = isRight ? answered_us + paused_us : Number.POSITIVE_INFINITY
+    const midnight_us = (dayEndOf_ms(beginning_ms) - beginning_ms) * ms_us
     const owned = Array.groupBy(Array.fromIterable(lives.values()).flat(), ({ link }) => link.owner ?? "")
 
     /** How many visits of all of a user's links the store had at least: as many as it had of each link that has been theirs alone. */
@@ -317,7 +321,13 @@ export const Statistics: Checker = {
           keys: [...(key === undefined ? [] : [key]), `#${number}`]
         })
       const user = apiKey === undefined ? undefined : userOf.get(apiKey)
-      const { as } = statistics!
+      const { as, interval } = statistics!
+      if (isRight) {
+        const isKept = options.visitsSettle_s === null || options.visitHours_days > 0 || interval === "day"
+        if (status === 400 && (isKept || answered_us < midnight_us))
+          found("are refused as if they were kept no more")
+        if (status === 200 && !isKept && sent_us > midnight_us) found("are told by the hour, and not kept so")
+      }
       if (key === undefined) {
         if (status !== 200 || hasForgotten) continue
         const own = owned[user!] ?? []

@@ -42,6 +42,7 @@ import { Visits } from "./Visits.ts"
 import { AuditLog } from "./users/AuditLog.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
+import { VisitMessages } from "./users/VisitMessages.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
 
 /** Every checker. */
@@ -85,6 +86,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Removals,
   Revocation,
   UserSessions,
+  VisitMessages,
   WebhookEvents,
   WebhookDeliveries,
   OwnWebhooks,

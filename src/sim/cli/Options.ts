@@ -224,6 +224,10 @@ export const SimOptions = Schema.Struct({
    * forgets something.
    */
   compared: Schema.Boolean,
+  /** How long after its end a day of visits is rolled up, in place of 12 hours. `null`: as in production, so that none is within a run. */
+  visitsSettle_s: Schema.NullOr(Duration_s),
+  /** Of how many days before today visits are told by the hour, where days are rolled up: the hours of others are dropped. */
+  visitHours_days: Schema.Int.pipe(Schema.between(0, 35)),
   /** How many links a user creates in a minute, and by one API key twice as many; `null`: any number. */
   createsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How often a user's links redirect in a day, and those that one API key made half as often; `null`: without a limit. */

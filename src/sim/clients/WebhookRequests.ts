@@ -1,5 +1,13 @@
 import type { Answer } from "./Balancer.ts"
 import type { Exchange, WebhookWish, Wish } from "../History.ts"
+import {
+  formerDead,
+  formerLate,
+  formerTried,
+  formerWebhook,
+  owner as formerOwner,
+  webhookOf
+} from "../deployment/FormerWebhook.ts"
 import { type Manner, manners, proves } from "../deployment/Receivers.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
@@ -15,6 +23,9 @@ const many = 12
 /** How likely a new webhook leads to a private network, and how likely a request is of another user's. */
 const privateShare = 0.05
 const othersShare = 0.15
+
+/** How likely the user who has a webhook from before looks at what was given up of it. */
+const formerShare = 0.5
 
 /** Webhooks of a user at most whose receivers prove themselves: a node sends few messages of one user in a second. */
 const provingMax = 2
@@ -49,13 +60,14 @@ export class WebhookRequests {
   readonly #chance: Chance
   readonly #users: Users
   #number = 0
-  #made: ReadonlyArray<Made> = []
+  #made: ReadonlyArray<Made>
   /** How many each user may have whose receivers prove themselves. */
-  readonly #proving = new Map<string, number>()
+  readonly #proving = new Map([[formerOwner, 1]])
 
   constructor(world: World, users: Users) {
     this.#chance = world.chance("webhooks")
     this.#users = users
+    this.#made = [{ id: formerWebhook, url: webhookOf(world.now_ms).url, user: formerOwner }]
   }
 
   /** Has a user ask for something of webhooks, in a session. */
@@ -70,6 +82,8 @@ export class WebhookRequests {
     if (what < 0.5) return ask({ request: { method: "GET", path }, wish: { webhook: { act: "list" } } })
     const others = this.#made.filter((made) => made.user !== user)
     const isOthers = others.length > 0 && this.#chance.happens(othersShare)
+    const former = own.find(({ id }) => id === formerWebhook)
+    if (former !== undefined && !isOthers && this.#chance.happens(formerShare)) return this.#lookBack(ask)
     const { id, url, user: owner } = this.#chance.pick(isOthers ? others : own)
     const one = `${path}/${id}`
     if (what < 0.75) {
@@ -87,14 +101,27 @@ export class WebhookRequests {
         request: { method: "POST", path: `${one}/verify` },
         wish: { webhook: { act: "verify", id } }
       })
-    if (what < 0.95)
-      return ask({
-        request: { method: "GET", path: `${one}/dead-letters` },
-        wish: { webhook: { act: "dead letters", id } }
-      })
-    return ask({
-      request: { method: "POST", path: `${one}/dead-letters/msg_none/retry` },
-      wish: { webhook: { act: "retry", id } }
+    return what < 0.95 ? this.#listDead(id, ask) : this.#retry(id, "msg_none", ask)
+  }
+
+  /** Has the dead letters of the webhook from before listed, or one of its messages queued again. */
+  #lookBack(ask: Ask) {
+    if (this.#chance.happens(0.5)) return this.#listDead(formerWebhook, ask)
+    const message = this.#chance.pick([...formerDead, formerTried, formerLate])
+    this.#retry(formerWebhook, message, ask)
+  }
+
+  #listDead(id: string, ask: Ask) {
+    ask({
+      request: { method: "GET", path: `${path}/${id}/dead-letters` },
+      wish: { webhook: { act: "dead letters", id } }
+    })
+  }
+
+  #retry(id: string, message: string, ask: Ask) {
+    ask({
+      request: { method: "POST", path: `${path}/${id}/dead-letters/${message}/retry` },
+      wish: { webhook: { act: "retry", id, message } }
     })
   }
 

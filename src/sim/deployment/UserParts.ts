@@ -24,10 +24,13 @@ import type { StorageError } from "../../storage/StorageError.ts"
 import * as WebhookListeners from "../../storage/webhooks/WebhookListeners.ts"
 import * as WebhookOutbox from "../../storage/webhooks/WebhookOutbox.ts"
 import * as WebhookDelivery from "../../webhooks/WebhookDelivery.ts"
+import * as VisitEvents from "../../webhooks/VisitEvents.ts"
+import * as WebhookUpkeep from "../../webhooks/WebhookUpkeep.ts"
 import * as WebhookMessages from "../../webhooks/WebhookMessages.ts"
 import { WebhookSender } from "../../webhooks/WebhookSender.ts"
 import * as WebhookRoutes from "../../http/webhooks/WebhookRoutes.ts"
 import type { SimOptions } from "../cli/Options.ts"
+import { hurried } from "./Hurried.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
@@ -42,6 +45,9 @@ const sessionIdle = Duration.hours(24)
 const auditRetention = Duration.days(365)
 /** The same in milliseconds. */
 export const keptFor_ms = Duration.toMillis(auditRetention)
+
+/** How much more often than in production old messages are looked for: they are every 6 s then. */
+const hurry = 100
 
 /** What users' parts of a node stand on. */
 export interface UserSurroundings {
@@ -141,6 +147,7 @@ export const before =
     own.pipe(
       Effect.map((context) => Context.merge(context, databases[0].userStores(process, mutation))),
       adding(WebhookListeners.layer),
+      adding(VisitEvents.layer(messages.visited)),
       Effect.tap((context) => {
         const listeners = Context.get(context, WebhookListeners.WebhookListeners)
         for (const database of databases)
@@ -214,6 +221,7 @@ export const after =
         return Context.add(context, Quotas.Quotas, mutation.quotasOf?.(found) ?? found)
       }),
       adding(AuditSweep.layer(auditRetention) as unknown as Layer.Layer<never, never, AuditLog>),
-      adding(Layer.provide(WebhookDelivery.layer, Layer.effect(WebhookSender, sender)))
+      adding(Layer.provide(WebhookDelivery.layer, Layer.effect(WebhookSender, sender))),
+      adding(hurried(WebhookUpkeep.layer, { hurry, ahead_ms: 0 }))
     ) as unknown as Built<Has, E>
   }

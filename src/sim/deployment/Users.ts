@@ -4,6 +4,7 @@ import { digest } from "../../secrets/Secret.ts"
 import { newUser } from "../../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { SimOptions } from "../cli/Options.ts"
+import * as FormerWebhook from "./FormerWebhook.ts"
 import type { Journal } from "../Journal.ts"
 import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -46,6 +47,9 @@ export const firstWebhookOf = (user: string) => `whk_${user}`
 
 /** Whether a webhook is one of these. */
 export const isFirstWebhook = (id: string) => id.startsWith("whk_usr_")
+
+/** Whether a webhook is there from the beginning on. */
+export const isOfBeginning = (id: string) => isFirstWebhook(id) || id === FormerWebhook.formerWebhook
 
 /** What the audit log has from before the beginning: some of it is too old to be kept. */
 export const oldEntries = (beginning_ms: number): ReadonlyArray<AuditEvent> =>
@@ -113,6 +117,7 @@ export class Users {
     const { accounts, audit, webhooks } = this.#database.users.stores
     if (this.names.length > 0)
       this.#done(Effect.forEach(oldEntries(this.#world.now_ms), audit.record, { discard: true }))
+    const by = "the beginning"
     for (const id of this.names) {
       const draft = {
         id,
@@ -136,25 +141,31 @@ export class Users {
         secret: `whsec_${Buffer.from(id).toString("base64")}`,
         createdAt: this.#world.now_ms
       } as const
+      this.#done(accounts.addUser(user))
+      if (id === FormerWebhook.owner && this.#options.workload.withWebhooks > 0) {
+        this.#done(FormerWebhook.begin(webhooks, this.#database.clock))
+        const former = FormerWebhook.webhookOf(this.#world.now_ms)
+        this.#journal.add({ tag: "webhook added", by, webhook: former })
+        this.#proven(former.id, "former challenge")
+        const { event, owner } = FormerWebhook
+        this.#journal.add({ tag: "queued", by, events: [{ id: FormerWebhook.formerTried, owner, event }] })
+      }
       this.#done(
         Effect.all([
-          accounts.addUser(user),
-          webhooks.add(webhook, { id: `challenge of ${id}`, body: "{}" }, 1),
+          webhooks.add(webhook, { id: `challenge of ${id}`, body: "{}" }, 2),
           webhooks.verify(webhook.id, `challenge of ${id}`)
         ])
       )
-      const by = "the beginning"
       this.#journal.add({ tag: "webhook added", by, webhook })
-      this.#journal.add({
-        tag: "webhook verified",
-        by,
-        webhook: webhook.id,
-        message: `challenge of ${id}`,
-        isLatest: true
-      })
+      this.#proven(webhook.id, `challenge of ${id}`)
       this.#addKey(id)
       this.#revokeLater(id, until_us)
     }
+  }
+
+  /** Notes that a webhook's receiver has answered its challenge, at the beginning. */
+  #proven(webhook: string, message: string) {
+    this.#journal.add({ tag: "webhook verified", by: "the beginning", webhook, message, isLatest: true })
   }
 
   /** The API key that a client sends: of some user, mostly the valid one. */

@@ -1,7 +1,15 @@
-import { Context, Duration, Effect, Either, type Fiber, Option, Schedule, type Scope } from "effect"
-import type { Sharding } from "@effect/cluster/Sharding"
+import {
+  Context,
+  Duration,
+  Effect,
+  Either,
+  type Fiber,
+  type Layer,
+  Option,
+  Schedule,
+  type Scope
+} from "effect"
 import { Passwords } from "../../accounts/Passwords.ts"
-import type { Links } from "../../actors/links/Links.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
 import * as LinkRemoval from "../../actors/links/LinkRemoval.ts"
@@ -32,13 +40,14 @@ import type { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
-import type { Witnessed } from "../../storage/nodes/Witnessed.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { Witness } from "../../storage/nodes/Witness.ts"
 import * as Pulse from "../../time/Pulse.ts"
 import { TrustedTime, type TrustedTimeService } from "../../time/TrustedTime.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
+import * as VisitMaintenance from "../../visits/VisitMaintenance.ts"
+import { VisitRetention } from "../../visits/VisitRetention.ts"
 import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
@@ -49,6 +58,7 @@ import type { UserSurroundings } from "./UserParts.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { Counted } from "../clients/Traits.ts"
 import type { AsideKeys } from "../actors/AsideKeys.ts"
+import { hurried } from "./Hurried.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
@@ -63,20 +73,36 @@ const httpOptions = {
   anonymousCreates: true
 }
 
+/** How long after its end a day is rolled up in production, how much faster the time of upkeep goes, and rows of one step: few, so that other things happen in between. */
+const settle_ms = Duration.toMillis("12 hours")
+const hurry = 200
+const upkeepStepMax = 3
+
+/** Adds what happens beside requests: the context has what that needs by then. */
+const beside =
+  <R>(layer: Layer.Layer<never, never, R>) =>
+  <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
+    Parts.adding(layer)(
+      self as unknown as Effect.Effect<Context.Context<Has | R>, E, Scope.Scope>
+    ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
+
+/** Rolls up visits, by a clock by which a day ended as much earlier as it is to be rolled up earlier. */
+const rollingUp = (settle_s: number) =>
+  beside(
+    hurried(VisitMaintenance.layer({ stepMax: upkeepStepMax }), {
+      hurry,
+      ahead_ms: settle_ms - settle_s * 1_000
+    })
+  )
+
 /** How a simulated node shuts down: it keeps serving for a while, so that the load balancer notices, and no second signal arrives. */
 export const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
 
 /** Carries what is in the further databases of links. */
-const carrying = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
-  Parts.adding(LinkCarrying.layer)(
-    self as unknown as Effect.Effect<Context.Context<Has | Sharding>, E, Scope.Scope>
-  ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
+const carrying = beside(LinkCarrying.layer)
 
 /** Deletes the links of users who are gone. */
-const removing = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
-  Parts.adding(LinkRemoval.layer)(
-    self as unknown as Effect.Effect<Context.Context<Has | LinkRemovals | Sharding>, E, Scope.Scope>
-  ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
+const removing = beside(LinkRemoval.layer)
 
 /** How long a node works on an answer at most. */
 export const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
@@ -198,10 +224,7 @@ const responseOf = ({ body, fixed, headers, status }: Answer): VirtualResponse =
 }
 
 /** Compares the database with its witnesses, which the context has, after creates, which it has as well. */
-const watched = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
-  Parts.adding(WitnessWatch.layer(compareEvery))(
-    self as unknown as Effect.Effect<Context.Context<Has | Links | Witnessed>, E, Scope.Scope>
-  ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
+const watched = beside(WitnessWatch.layer(compareEvery))
 
 /** Begins to answer a request; `done` may be called at once. Returns what to call when the client disconnects before. */
 type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => () => void
@@ -378,6 +401,10 @@ export class VirtualNode {
         Context.add(Draining, this.#drain),
         Context.add(Pulse.Pulse, { start_ms: process.monotonicNow_ms() }),
         Context.add(TrustedTime, mutation.time?.(time) ?? time),
+        (context) =>
+          options.visitsSettle_s === null
+            ? context
+            : Context.add(context, VisitRetention, { hours_days: options.visitHours_days, days_days: 1_100 }),
         Context.add(Passwords, mutation.passwords?.(passwords) ?? passwords)
       )
     )
@@ -415,6 +442,7 @@ export class VirtualNode {
       }),
       options.witnessed ? watched : same,
       options.databases > 1 ? carrying : same,
+      options.visitsSettle_s === null ? same : rollingUp(options.visitsSettle_s),
       users === undefined ? same : UserParts.after(users, process),
       users === undefined || options.databases > 1 ? same : removing
     )

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { isLinkSubject, linkOfSubject } from "../../model/Visit.ts"
 import type { HourCount, VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import type { SimOptions } from "../cli/Options.ts"
 import { later, type Mutant, withFaults } from "./Mutant.ts"
 
 type Write = (typeof VisitStore.Service)["write"]
@@ -17,6 +18,14 @@ const followed = { created: 0.2, changed: 0, deleted: 0 }
 
 /** Those who ask for statistics. */
 const measured: Mutant["options"] = withFaults({}, { ...followed, statistics: 0.2 })
+
+/** Likewise, where days are rolled up. */
+const rolledUp = (options: SimOptions): SimOptions => ({
+  ...measured!(options),
+  databases: 1,
+  compared: true,
+  visitsSettle_s: 2
+})
 
 /** Likewise, of users' links. */
 const measuredByUsers: Mutant["options"] = (options) => {
@@ -189,5 +198,34 @@ export const visits: ReadonlyArray<Mutant> = [
         }
       })
     })
+  },
+  {
+    name: "visits-rolled-up-as-bots",
+    text: "A day has the visits of its bots alone.",
+    promise: "C11",
+    checker: "stores",
+    options: rolledUp,
+    make: () => ({ statement: (sql) => sql.replace("sum(non_bots), sum(bots),", "0, sum(bots),") })
+  },
+  {
+    name: "visits-rolled-up-without-values",
+    text: "A day has no visits by value.",
+    promise: "C11",
+    checker: "stores",
+    options: rolledUp,
+    make: () => ({
+      statement: (sql) =>
+        sql.replace("WHERE finer.subject = whole.subject", "WHERE finer.subject <> finer.subject")
+    })
+  },
+  {
+    name: "hours-dropped-too-soon",
+    text: "Visits by the hour are dropped before their days are to be.",
+    promise: "C11",
+    checker: "stores",
+    options: (options) => ({ ...rolledUp(options), visitHours_days: 1 }),
+    make: storing(({ drop }) => ({
+      drop: ({ hours, ...before }, max) => drop({ ...before, hours: hours + 24 }, max)
+    }))
   }
 ]

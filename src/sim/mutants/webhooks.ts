@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { verificationType } from "../../model/Webhook.ts"
 import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
+import { attemptsMax } from "../../webhooks/WebhookDelivery.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 type Store = typeof WebhookStore.Service
@@ -10,6 +11,15 @@ const making: Mutant["options"] = withFaults(
   {},
   { withAccount: 0.5, created: 0.5, deleted: 0.1, signedIn: 0.5, withWebhooks: 0.5 }
 )
+
+/** Users whose links are followed. */
+const visited: Mutant["options"] = withFaults(
+  {},
+  { withAccount: 0.6, created: 0.3, deleted: 0, signedIn: 0.3, withWebhooks: 0.2 }
+)
+
+/** Users with webhooks, whose queue is compared with SQL. */
+const keptOverSql: Mutant["options"] = (options) => ({ ...making!(options), databases: 1, compared: true })
 
 /** What a process does with the store. */
 const asking =
@@ -147,6 +157,90 @@ export const webhooks: ReadonlyArray<Mutant> = [
             found === null ? null : { ...found, owner: last ?? found.owner }
           )
       }
+    })
+  },
+  {
+    name: "revived-with-its-attempts",
+    text: "A message that is queued again keeps the number of its attempts.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: withFaults(
+      { webhookCalls: { refused: 0.3, lost: 0, ignored: 0 } },
+      { withAccount: 0.5, created: 0.3, signedIn: 0.6, withWebhooks: 0.6 }
+    ),
+    make: tables((store) => {
+      const revived = new Set<string>()
+      return {
+        revive: (webhook, id) =>
+          Effect.tap(store.revive(webhook, id), (outcome) => {
+            if (outcome === "queued") revived.add(id)
+          }),
+        claim: (claim) =>
+          Effect.map(store.claim(claim), (claimed) =>
+            claimed.map((delivery) =>
+              revived.has(delivery.id) ? { ...delivery, attempt: delivery.attempt + attemptsMax } : delivery
+            )
+          )
+      }
+    })
+  },
+  {
+    name: "visits-told-to-nobody",
+    text: "Messages of visits are not queued.",
+    promise: "webhooks",
+    checker: "visits for webhooks",
+    options: visited,
+    make: asking((store) => ({
+      offer: (messages) => store.offer(messages.filter(({ event }) => event !== "link.visited"))
+    }))
+  },
+  {
+    name: "visits-told-twice",
+    text: "A message of visits is queued once more as another one.",
+    promise: "webhooks",
+    checker: "visits for webhooks",
+    options: visited,
+    make: () => ({
+      webhooks: (store, process) => ({
+        ...store,
+        offer: (messages) =>
+          store.offer(
+            messages.flatMap((message) =>
+              message.event === "link.visited"
+                ? [message, { ...message, id: `${message.id}_${process.id.length}` }]
+                : [message]
+            )
+          )
+      })
+    })
+  },
+  {
+    name: "new-messages-given-up",
+    text: "Messages are given up that have not waited for long.",
+    promise: "webhooks",
+    checker: "stores",
+    options: keptOverSql,
+    make: () => ({ statement: (sql) => sql.replace(/ AND queued_at < /, " AND queued_at > ") })
+  },
+  {
+    name: "new-dead-letters-forgotten",
+    text: "Dead letters are forgotten that were given up not long ago.",
+    promise: "webhooks",
+    checker: "stores",
+    options: keptOverSql,
+    make: () => ({
+      statement: (sql) =>
+        sql.replace(/webhook_messages WHERE dead_at < /, "webhook_messages WHERE dead_at > ")
+    })
+  },
+  {
+    name: "revived-with-its-attempts-over-sql",
+    text: "The database keeps the number of attempts of a message that is queued again.",
+    promise: "webhooks",
+    checker: "stores",
+    options: keptOverSql,
+    make: () => ({
+      statement: (sql) => sql.replace("attempts = 0, queued_at", "attempts = attempts, queued_at")
     })
   }
 ]

@@ -28,6 +28,8 @@ const calm: SimOptions = {
   answersKept_s: null,
   witnessed: false,
   compared: false,
+  visitsSettle_s: null,
+  visitHours_days: 0,
   createsPerMinute: null,
   redirectsPerDay: null,
   failedLookupsPerMinute: null,
@@ -140,6 +142,8 @@ const swarm = (seed: number): SimOptions => {
     failedLookupsPerMinute: new Chance(seed, "failed look-ups").pick([6, 30, 90]),
     witnessed: new Chance(seed, "witnesses").happens(1 / 3),
     compared: new Chance(seed, "compared stores").happens(2 / 3),
+    visitsSettle_s: new Chance(seed, "upkeep of visits").pick([null, 2, 8]),
+    visitHours_days: new Chance(seed, "retention of visits").pick([0, 1]),
     workload: {
       clients,
       think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 9, 18])),

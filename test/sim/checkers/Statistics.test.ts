@@ -234,6 +234,25 @@ describe("the checker of statistics", () => {
     expect(found([asking(15, body, all)], [bound, visited(5)])).not.toEqual([])
   })
 
+  it("finds visits that are told by the hour though their hours are dropped, and such as are refused though they are kept", () => {
+    const options = { ...presets.calm(), visitsSettle_s: 2 }
+    const byHour = { statistics: { ...wish, interval: "hour" } } as const
+    const told = (at_s: number, status: number, some: Partial<Exchange> = byHour, brief = true) =>
+      found([asking(at_s, none, { ...some, status })], [bound], brief ? { options } : {})
+    expect(told(20, 200)).toEqual([])
+    expect(told(40, 200)).toHaveLength(1)
+    expect(told(40, 400)).toEqual([])
+    expect(told(20, 400)).toHaveLength(1)
+    expect(told(40, 200, {})).toEqual([])
+    expect(told(40, 400, {})).toHaveLength(1)
+    expect(told(40, 400, byHour, false)).toHaveLength(1)
+    const kept = { ...options, visitHours_days: 1 }
+    const ofDay = (status: number) =>
+      found([asking(40, none, { ...byHour, status })], [bound], { options: kept })
+    expect(ofDay(200)).toEqual([])
+    expect(ofDay(400)).toHaveLength(1)
+  })
+
   it("says nothing of what a database had forgotten, or several databases had", () => {
     const options = { ...presets.calm(), databases: 2 }
     expect(found([asking(7, none)], undefined, { options })).toEqual([])

@@ -1,14 +1,24 @@
 import { describe, expect, it } from "vitest"
+import * as Iso8601 from "../../../src/model/Iso8601.ts"
 import type { Webhook } from "../../../src/model/Webhook.ts"
 import type { Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange, WebhookWish } from "../../../src/sim/History.ts"
 import type { JournalEntry } from "../../../src/sim/Journal.ts"
 import { OwnWebhooks } from "../../../src/sim/checkers/users/OwnWebhooks.ts"
+import { VisitMessages } from "../../../src/sim/checkers/users/VisitMessages.ts"
 import { WebhookDeliveries } from "../../../src/sim/checkers/users/WebhookDeliveries.ts"
+import {
+  formerDead,
+  formerGivenUpAt,
+  formerLate,
+  formerTried,
+  owner,
+  webhookOf
+} from "../../../src/sim/deployment/FormerWebhook.ts"
 import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { headersOf } from "../../../src/webhooks/WebhookSignature.ts"
-import { evidence, exchange } from "../actors/Evidence.ts"
+import { evidence, exchange, row } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
 const webhook: Webhook = {
@@ -243,5 +253,178 @@ describe("the checker of own webhooks", () => {
     ]
   ])("finds %s", (_, exchanges, journal) => {
     expect(own(exchanges, journal)).toBeGreaterThan(0)
+  })
+})
+
+/** The webhook from before, which is there from the beginning on. */
+const former = webhookOf(0)
+const formerMade = [
+  { tag: "webhook added", at_us: 0, by: "the beginning", webhook: former },
+  {
+    tag: "webhook verified",
+    at_us: 0,
+    by: "the beginning",
+    webhook: former.id,
+    message: "challenge",
+    isLatest: true
+  }
+] as const
+const revived = (at_s: number, message: string) =>
+  ({ tag: "revived", at_us: at_s * s_us, by, webhook: former.id, message }) as const
+const lastFailed = (at_s: number, message: string) =>
+  ({
+    tag: "put off",
+    at_us: at_s * s_us,
+    by,
+    webhook: former.id,
+    message,
+    lease: "lease",
+    isChallenge: false,
+    attempt: 15,
+    for_ms: null,
+    pause_ms: 1_000
+  }) as const
+const letter = (id: string, some: object = {}) => ({
+  id,
+  attempts: 1,
+  failedAt: Iso8601.formatMoment(formerGivenUpAt(id, 0) ?? 0),
+  ...some
+})
+const letters = (at_s: number, data: ReadonlyArray<unknown>) =>
+  asked(at_s, 200, { act: "dead letters", id: former.id }, { data })
+const retry = (at_s: number, status: number, message: string) =>
+  asked(at_s, status, { act: "retry", id: former.id, message }, undefined)
+const kept = formerDead.slice(1).map((id) => letter(id))
+
+describe("the checker of own webhooks, of messages from before", () => {
+  it("finds nothing in dead letters that are so, and in such that are queued again", () => {
+    const [first, second] = formerDead.slice(1) as [string, string]
+    expect(
+      own(
+        [
+          letters(1, [...kept, letter(formerDead[0]!)]),
+          letters(2, [...kept, letter(formerLate, { attempts: 3 })]),
+          retry(3, 202, first),
+          retry(4, 404, first),
+          letters(5, kept.slice(1)),
+          retry(6, 404, formerTried),
+          letters(8, [...kept.slice(1), letter(formerTried, { attempts: 15 })]),
+          retry(9, 202, second),
+          list(10, [{ ...shown, ...former, secret: undefined, status: "active", deadLetters: 2 }])
+        ],
+        [...formerMade, revived(3, first), lastFailed(7, formerTried), revived(9, second)]
+      )
+    ).toBe(0)
+  })
+
+  it.each<readonly [string, Exchange, ReadonlyArray<JournalEntry>]>([
+    ["a list without one", letters(1, kept.slice(1)), []],
+    ["one that waits again", letters(5, kept), [revived(2, formerDead[1]!)]],
+    ["one that has an attempt left", letters(1, [...kept, letter(formerTried)]), []],
+    ["one of nobody", letters(1, [...kept, letter("msg_other")]), []],
+    ["one with other attempts", letters(1, [...kept.slice(1), letter(formerDead[1]!, { attempts: 2 })]), []],
+    [
+      "one that was given up at another time",
+      letters(1, [{ ...kept[0]!, failedAt: "" }, ...kept.slice(1)]),
+      []
+    ],
+    ["one that is not found", retry(1, 404, formerDead[1]!), []],
+    ["one that is not queued again", retry(1, 202, formerDead[1]!), []],
+    [
+      "too few in a list of webhooks",
+      list(1, [{ ...shown, ...former, secret: undefined, status: "active", deadLetters: 2 }]),
+      []
+    ]
+  ])("finds %s", (_, exchange, journal) => {
+    expect(own([exchange], [...formerMade, ...journal])).toBe(1)
+  })
+})
+
+describe("the checker of webhooks of users, of messages from before", () => {
+  const mine = (journal: ReadonlyArray<JournalEntry>) => deliveries([...formerMade, ...journal])
+  const [, dead] = formerDead as [string, string]
+
+  it("finds one that is queued again and neither comes nor waits, and nothing in one that comes, or is given up", () => {
+    const comes = { ...given(6, dead), messages: [{ ...given(6, dead).messages[0]!, webhook: former.id }] }
+    const body = '{"type":"link.visited","data":{"links":[]}}'
+    const headers = headersOf({ id: dead, timestamp: 7, body }, former.secret)
+    const came = { ...received(7, dead, body), url: former.url, headers }
+    expect(mine([revived(5, dead), comes, came])).toBe(0)
+    expect(mine([comes, came])).toBe(1)
+    expect(mine([revived(5, dead)])).toBe(1)
+    const tries = Array.from({ length: 15 }, () => comes)
+    expect(mine([revived(5, dead), ...tries, lastFailed(7, dead)])).toBe(0)
+    expect(mine([revived(5, dead), ...tries.slice(1), lastFailed(7, dead)])).toBe(1)
+    expect(mine([...tries, revived(5, dead), comes, lastFailed(7, dead)])).toBe(1)
+  })
+})
+
+describe("the checker of visits for webhooks", () => {
+  const link = { ...row, key: "abc", owner: owner }
+  const bound = { tag: "bound", at_us: s_us, by, link } as const
+  const started = { tag: "started", at_us: 0, by } as const
+  const visited = (at_s: number, some: { readonly by?: string; readonly isSure?: boolean } = {}) =>
+    ({ tag: "visited", at_us: at_s * s_us, by, key: "abc", isSure: true, ...some }) as const
+  const queuedVisits = (at_s: number, id = "msg") =>
+    ({ tag: "queued", at_us: at_s * s_us, by, events: [{ id, owner, event: "link.visited" }] }) as const
+  const told = (at_s: number, total: number, some: { readonly id?: string; readonly key?: string } = {}) => {
+    const { id = "msg", key = "abc" } = some
+    const data = { links: [{ key, visits: { total, nonBots: total, bots: 0 } }] }
+    const body = JSON.stringify({ type: "link.visited", data })
+    return {
+      tag: "received",
+      at_us: at_s * s_us,
+      by,
+      url: former.url,
+      events: [id],
+      headers: { "webhook-id": id },
+      body
+    } as const
+  }
+  const found = (journal: ReadonlyArray<JournalEntry>) =>
+    VisitMessages.check(evidence({ journal: [started, bound, ...formerMade, ...journal] })).length
+  const unanswered = {
+    tag: "unanswered",
+    at_us: 6 * s_us,
+    by,
+    operation: "WebhookStore.offer",
+    interrupted_us: undefined
+  } as const
+
+  it("finds nothing where each visit is told once, in one message or several, though a message comes twice", () => {
+    expect(found([visited(5), visited(5), queuedVisits(6), told(7, 2), told(9, 2)])).toBe(0)
+    expect(
+      found([
+        visited(5),
+        queuedVisits(6),
+        told(7, 1),
+        visited(8),
+        queuedVisits(9, "b"),
+        told(9, 1, { id: "b" })
+      ])
+    ).toBe(0)
+  })
+
+  it.each<readonly [string, ReadonlyArray<JournalEntry>]>([
+    ["a visit that is not told", [visited(5), visited(6), queuedVisits(7), told(8, 1)]],
+    ["visits of which none is told", [visited(5)]],
+    ["a visit that was none", [visited(5), queuedVisits(6), told(7, 2)]],
+    ["another node's", [visited(5, { by: "node-1#1" }), queuedVisits(6), told(7, 1)]],
+    ["an event that changes", [visited(5), visited(5), queuedVisits(6), told(7, 2), told(8, 1)]],
+    [
+      "another user's",
+      [visited(5), queuedVisits(6), told(7, 1), queuedVisits(7, "b"), told(8, 1, { id: "b", key: "xyz" })]
+    ]
+  ])("finds %s", (_, journal) => {
+    expect(found(journal)).toBeGreaterThan(0)
+  })
+
+  it("says nothing of what a process could not tell, and of the last seconds", () => {
+    expect(found([visited(5), unanswered])).toBe(0)
+    expect(found([visited(5), { tag: "killed", at_us: 6 * s_us, by }])).toBe(0)
+    expect(found([visited(5), queuedVisits(6)])).toBe(0)
+    expect(found([visited(55)])).toBe(0)
+    expect(found([visited(5, { isSure: false })])).toBe(0)
+    expect(found([visited(5), { tag: "webhook removed", at_us: 5 * s_us, by, webhook: former.id }])).toBe(0)
   })
 })

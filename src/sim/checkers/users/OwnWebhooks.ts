@@ -1,4 +1,12 @@
+import * as Iso8601 from "../../../model/Iso8601.ts"
 import { type WebhookState, webhooksMax } from "../../../model/Webhook.ts"
+import {
+  formerDead,
+  formerGivenUpAt,
+  formerLate,
+  formerTried,
+  formerWebhook
+} from "../../deployment/FormerWebhook.ts"
 import { administrator } from "../../deployment/Users.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
@@ -18,19 +26,30 @@ interface Shown {
   readonly secret?: string
 }
 
+/** A dead letter as a list shows it. */
+interface Letter {
+  readonly id: string
+  readonly attempts: number
+  readonly failedAt: string
+}
+
 /** An answer's problem, if it is one. */
 interface Problem {
   readonly type?: string
 }
 
-/** What is wrong with how a webhook is shown, which was in one of some states in the time of the request. */
-const wronglyShown = (shown: Shown, { webhook }: Known): string | undefined => {
+/** What is wrong with how a webhook is shown, which was in one of some states in the time of the request; how many dead letters it has. */
+const wronglyShown = (
+  shown: Shown,
+  { webhook }: Known,
+  dead: { readonly least: number; readonly most: number }
+): string | undefined => {
   const { deadLetters, events, failures, lastFailure, pending, url } = shown
   if (url !== webhook.url || JSON.stringify(events) !== JSON.stringify(webhook.events))
     return "is shown with another URL or other events"
   if ((failures === 0) !== (lastFailure === null)) return "is shown with failures and without the last one"
-  // No message is given up as soon as that.
-  return deadLetters > 0 || pending < 0 ? "is shown with messages that it does not have" : undefined
+  const hasSo = deadLetters >= dead.least && deadLetters <= dead.most
+  return hasSo && pending >= 0 ? undefined : "is shown with other messages than it has"
 }
 
 /**
@@ -40,11 +59,16 @@ const wronglyShown = (shown: Shown, { webhook }: Known): string | undefined => {
 export const OwnWebhooks: Checker = {
   name: "own webhooks",
   seesForgotten: true,
-  check: ({ end_us, exchanges, journal }) => {
+  check: ({ beginning_ms, end_us, exchanges, journal }) => {
     const violations: Array<Violation> = []
     const webhooks = new Webhooks()
+    /** When messages from before were queued again, and when the last attempt of one failed. */
+    const revived = new Map<string, number>()
+    const failed = new Map<string, number>()
     for (const entry of journal) {
       webhooks.follow(entry)
+      if (entry.tag === "revived") revived.set(entry.message, entry.at_us)
+      if (entry.tag === "put off" && entry.for_ms === null) failed.set(entry.message, entry.at_us)
       if (entry.tag !== "webhook added") continue
       const { owner } = entry.webhook
       const count = webhooks.of(owner).filter(({ webhook }) => webhooks.isNow(webhook.id) !== "ended").length
@@ -64,6 +88,20 @@ export const OwnWebhooks: Checker = {
       const problem = status >= 400 && body !== "" ? ((JSON.parse(body) as Problem).type ?? "") : ""
       const was = (known: Known, ...states: Parameters<typeof wasIn>[3][]) =>
         wasIn(known, sent_us, answered_us, ...states)
+      const isBefore = (at_us: number | undefined, other_us: number) =>
+        at_us !== undefined && at_us <= other_us
+      /** Messages from before that were given up, unless their webhook has ended, and such that may have been. */
+      const givenUp = formerDead.slice(1).filter((message) => !isBefore(revived.get(message), answered_us))
+      const mayBeGivenUp = [...formerDead, formerTried, formerLate].filter(
+        (message) =>
+          !isBefore(revived.get(message), sent_us) &&
+          (message !== formerTried || isBefore(failed.get(message), answered_us))
+      )
+      /** No other message is given up as soon as that. */
+      const deadOf = (known: Known) => {
+        if (known.webhook.id !== formerWebhook) return { least: 0, most: 0 }
+        return { least: was(known, "ended", "absent") ? 0 : givenUp.length, most: mayBeGivenUp.length }
+      }
       const isTheirs = ({ webhook: { owner } }: Known) =>
         owner === user || (user === administrator && apiKey === undefined)
 
@@ -83,7 +121,7 @@ export const OwnWebhooks: Checker = {
             JSON.stringify(webhook.events) === JSON.stringify(events)
           if (!isAsAsked) return [`webhook ${shown.id} was not made as it was asked for`]
           if (shown.secret !== webhook.secret) return [`webhook ${shown.id} was shown with another secret`]
-          const text = wronglyShown(shown, known)
+          const text = wronglyShown(shown, known, deadOf(known))
           return text === undefined ? [] : [`webhook ${shown.id} ${text}`]
         }
         if (status !== 409) return [`making a webhook was answered ${status}`]
@@ -114,7 +152,7 @@ export const OwnWebhooks: Checker = {
             return [`the list has ${shown.id}, which is none of theirs`]
           if (!was(known, shown.status)) return [`the list has ${shown.id}, which was not ${shown.status}`]
           if (shown.secret !== undefined) return [`the list shows the secret of ${shown.id}`]
-          const text = wronglyShown(shown, known)
+          const text = wronglyShown(shown, known, deadOf(known))
           return text === undefined ? [] : [`${shown.id} ${text}`]
         })
         return [...missing, ...twice, ...shownWrongly]
@@ -122,6 +160,18 @@ export const OwnWebhooks: Checker = {
 
       const known = webhooks.all.get(id!)
       if (known === undefined) return [`webhook ${id} never was`]
+      if (act === "retry" && id === formerWebhook) {
+        const { message } = exchange.webhook!
+        if (status === 202) {
+          const at_us = revived.get(message!)
+          return at_us !== undefined && at_us >= sent_us && at_us <= answered_us
+            ? []
+            : [`message ${message} is said to be queued again, and is not`]
+        }
+        return status === 404 && isTheirs(known) && deadOf(known).least > 0 && givenUp.includes(message!)
+          ? [`message ${message} was not found, and had been given up`]
+          : []
+      }
       if (status === 404 && act === "retry") return []
       if (status === 404)
         return isTheirs(known) && !was(known, "absent") ? [`${id} was not found, and was there`] : []
@@ -139,8 +189,20 @@ export const OwnWebhooks: Checker = {
         return state !== undefined && was(known, state) ? [] : [`${id} was answered ${status} ${problem}`]
       }
       if (act === "retry") return [`a message of ${id} that never was is answered ${status}`]
-      const { data } = JSON.parse(body) as { readonly data: ReadonlyArray<unknown> }
-      return status === 200 && data.length === 0 ? [] : [`${id} has dead letters`]
+      const { data } = JSON.parse(body) as { readonly data: ReadonlyArray<Letter> }
+      const { least, most } = deadOf(known)
+      const missing =
+        least === 0 ? [] : givenUp.filter((message) => data.every((letter) => letter.id !== message))
+      const isRight = ({ attempts, failedAt, id: message }: Letter) => {
+        const at_ms = formerGivenUpAt(message, beginning_ms)
+        return (
+          mayBeGivenUp.includes(message) &&
+          (at_ms === undefined || (attempts === 1 && failedAt === Iso8601.formatMoment(at_ms)))
+        )
+      }
+      return status === 200 && data.length <= most && missing.length === 0 && data.every(isRight)
+        ? []
+        : [`${id} is shown with other dead letters than it has`]
     }
 
     for (const exchange of exchanges) {

@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto"
-import { isFirstWebhook } from "../../deployment/Users.ts"
+import { formerLate, formerTried, formerWebhook } from "../../deployment/FormerWebhook.ts"
+import { isOfBeginning } from "../../deployment/Users.ts"
 import { proves } from "../../deployment/Receivers.ts"
+import { attemptsMax } from "../../../webhooks/WebhookDelivery.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
@@ -28,7 +30,7 @@ const wrongHeaders = (
 /**
  * Webhooks that users make get what they should: messages go to those alone that are there and have been proven by their receivers, and challenges to others; a process sends
  * what the store has given it for that webhook, signed with its secret; each event of its user that it wants, and that was queued while it was active, is delivered to it or waits, no
- * other one is, and when nothing has failed for a while it arrives within seconds. A receiver that proves itself is challenged, and no other one makes its webhook active.
+ * other one is, when nothing has failed for a while it arrives within seconds, and none is given up before its last attempt. A receiver that proves itself is challenged, and no other one makes its webhook active.
  */
 export const WebhookDeliveries: Checker = {
   name: "webhooks of users",
@@ -42,6 +44,8 @@ export const WebhookDeliveries: Checker = {
     const queued = new Map<string, number>()
     const received = new Set<string>()
     const given = new Set<string>()
+    /** Attempts of messages, since they were queued. */
+    const tried = new Map([[`${formerWebhook} ${formerTried}`, attemptsMax - 1]])
     /** Challenges whose answers were proofs. */
     const proven = new Set<string>()
     let heldUpUntil_us = clock.jumps.reduce(
@@ -62,9 +66,19 @@ export const WebhookDeliveries: Checker = {
           for (const { webhook } of webhooks.of(owner))
             if (webhooks.isNow(webhook.id) === "active" && webhook.events.includes(event))
               queued.set(`${webhook.id} ${id}`, queued.get(`${webhook.id} ${id}`) ?? at_us)
+      if (entry.tag === "revived") queued.set(`${entry.webhook} ${entry.message}`, at_us)
+      if (entry.tag === "revived") tried.delete(`${entry.webhook} ${entry.message}`)
+      // What is given up after its last attempt waits no longer.
+      if (entry.tag === "put off" && entry.for_ms === null && !entry.isChallenge) {
+        const name = `${entry.webhook} ${entry.message}`
+        queued.delete(name)
+        const times = tried.get(name) ?? 0
+        if (times < attemptsMax) found(at_us, `message ${entry.message} was given up after ${times} attempts`)
+      }
       if (entry.tag === "leased messages")
         for (const { isChallenge, message, webhook } of entry.messages) {
           given.add(`${by} ${webhook} ${message}`)
+          tried.set(`${webhook} ${message}`, (tried.get(`${webhook} ${message}`) ?? 0) + 1)
           const is = webhooks.isNow(webhook)
           if (is !== "active" && !(is === "unverified" && isChallenge))
             found(at_us, `${by} was given a message for webhook ${webhook}, which is ${is}`)
@@ -90,12 +104,12 @@ export const WebhookDeliveries: Checker = {
           found(at_us, `${by} sent webhook ${id} message ${message}, which it was not given`)
         for (const event of events) {
           received.add(`${id} ${event}`)
-          if (!queued.has(`${id} ${event}`))
+          if (!queued.has(`${id} ${event}`) && event !== formerLate)
             found(at_us, `webhook ${id} was sent event ${event}, which is none for it`)
         }
         if (proves(url) && body.includes("webhook.verification")) proven.add(`${id} ${message}`)
       }
-      if (entry.tag === "webhook verified" && !isFirstWebhook(entry.webhook)) {
+      if (entry.tag === "webhook verified" && !isOfBeginning(entry.webhook)) {
         if (!proven.has(`${entry.webhook} ${entry.message}`))
           found(at_us, `webhook ${entry.webhook} became active, and its receiver has proven nothing`)
       }

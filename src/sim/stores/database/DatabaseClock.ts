@@ -32,6 +32,7 @@ export class DatabaseClock {
   readonly record: ClockRecord
   /** The same as a service. */
   readonly service: Clock.Clock
+  #ago_ms = 0
 
   constructor(world: World, drift: Drift) {
     this.#world = world
@@ -48,8 +49,18 @@ export class DatabaseClock {
 
   /** What it shows, in milliseconds since the Unix epoch. */
   get now_ms(): number {
-    return this.#world.now_ms + Math.floor(this.record.ahead_us(this.#world.now_us) / ms_us)
+    return this.#world.now_ms - this.#ago_ms + Math.floor(this.record.ahead_us(this.#world.now_us) / ms_us)
   }
+
+  /** Has something happen at once that happened so long ago: before the beginning. */
+  readonly ago =
+    (ago_ms: number) =>
+    <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => (this.#ago_ms = ago_ms)),
+        () => self,
+        () => Effect.sync(() => (this.#ago_ms = 0))
+      )
 
   jump(by_us: number) {
     this.#jumps.push({ at_us: this.#world.now_us, by_us })

@@ -246,7 +246,13 @@ const webhookStore = (
   deadLetters: (id, limit, after) =>
     ask("WebhookStore.deadLetters", query, webhooks.deadLetters(id, limit, after)),
   revive: (id, message) =>
-    ask("WebhookStore.revive", transaction(undefined, undefined), webhooks.revive(id, message)),
+    ask(
+      "WebhookStore.revive",
+      transaction(undefined, undefined),
+      Effect.tap(webhooks.revive(id, message), (outcome) => {
+        if (outcome === "queued") journal.add({ tag: "revived", by, webhook: id, message })
+      })
+    ),
   look: (known) => ask("WebhookStore.look", query, webhooks.look(known)),
   offer: (messages) =>
     ask(

@@ -5,6 +5,9 @@ import type { Watermark } from "../../../storage/keys/KeyRangeStore.ts"
 import type { BatchRecord } from "../../../storage/keys/KeyStock.ts"
 import { type Update, updatesRemembered } from "../../../storage/links/LinkStore.ts"
 import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
+import type { StorageError } from "../../../storage/StorageError.ts"
+import { endOf, startOf } from "../../../storage/visits/VisitPeriods.ts"
+import { valuesMax } from "../../../model/Visit.ts"
 import { Comparison, type Differs } from "./Comparison.ts"
 import type { Stores } from "./SqlStores.ts"
 
@@ -22,6 +25,9 @@ export interface Surroundings {
 export interface Compared extends Stores {
   readonly comparison: Comparison
 }
+
+/** Subjects whose visits are compared after each step of upkeep. */
+const subjectsMax = 6
 
 const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
 const keyOf = ({ key }: { readonly key: string }) => key
@@ -126,6 +132,28 @@ export const make = (
       batches.map((batch) => ({ ...batch, keys: toStrings(batch.keys) }))
   })
   const ownersGone = comparison.port("LinkRemovals", memory.ownersGone, sql.ownersGone, { remove: sorted })
+  /** Some subjects that were written, and up to which hour visits are rolled up, or are about to be. */
+  const subjects = new Set<string>()
+  let rolledTo = 0
+
+  /** Compares what is told of some visits by the day, and in all: upkeep changes nothing of it. */
+  const keeping = <A, E>(self: Effect.Effect<A, E>) =>
+    comparison.after(self, () =>
+      Effect.forEach(subjects, (subject) => {
+        const always = { subject, from: 0, to: endOf("day", rolledTo) }
+        return Effect.all([
+          totals([subject]),
+          series(always, "day"),
+          top(always, valuesMax),
+          visitors(always, "day")
+        ])
+      })
+    )
+
+  /** Upkeep of visits over SQL: those in memory need none. */
+  const upkeep = (bySql: Effect.Effect<boolean, StorageError>) =>
+    Effect.suspend(() => (comparison.isOn ? keeping(bySql) : Effect.succeed(false)))
+
   const { dropWriters, forget, series, top, totals, visitors, write } = comparison.port(
     "VisitStore",
     memory.visits,
@@ -191,6 +219,26 @@ export const make = (
       adopt: (count) => some(stock.adopt(count), 1, (moved) => moved)
     },
     ownersGone: { ...ownersGone, remove: (count) => some(ending(ownersGone.remove(count)), count, sizeOf) },
-    visits: { ...memory.visits, dropWriters, forget, series, top, totals, visitors, write }
+    visits: {
+      ...memory.visits,
+      dropWriters,
+      forget,
+      series,
+      top,
+      totals,
+      visitors,
+      write: (batch) =>
+        Effect.suspend(() => {
+          // These count by the hour and in all, and not by the day.
+          if (batch.hours.some(({ hour }) => hour < rolledTo)) part()
+          for (const { subject } of batch.hours) if (subjects.size < subjectsMax) subjects.add(subject)
+          return write(batch)
+        }),
+      rollUp: (until, max) => {
+        rolledTo = Math.max(rolledTo, startOf("day", until))
+        return upkeep(sql.visits.rollUp(until, max))
+      },
+      drop: (before, max) => upkeep(sql.visits.drop(before, max))
+    }
   }
 }

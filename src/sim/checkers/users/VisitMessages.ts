@@ -1,0 +1,135 @@
+import type { Checker, Evidence, Violation } from "../../Evidence.ts"
+import { formerWebhook, owner, webhookOf } from "../../deployment/FormerWebhook.ts"
+import { s_us } from "../../world/Time.ts"
+import { Webhooks } from "../facts/webhooks.ts"
+
+/** Within what time a node knows the webhooks after its start, and visits are told when nothing fails. */
+const knownWithin_us = 3 * s_us
+const toldWithin_us = 10 * s_us
+
+/** A message as a receiver reads it: several events, or one of visits. */
+interface Message {
+  readonly type: string
+  readonly data: ReadonlyArray<Message & { readonly id: string }> | VisitsTold
+}
+
+interface VisitsTold {
+  readonly links: ReadonlyArray<{
+    readonly key: string
+    readonly visits: { readonly total: number; readonly nonBots: number; readonly bots: number }
+  }>
+}
+
+/** What events of visits tell, by their ids. */
+const eventsOf = (id: string, body: string): ReadonlyArray<readonly [id: string, told: VisitsTold]> => {
+  const { data, type } = JSON.parse(body) as Message
+  if (type === "webhook.verification") return []
+  return type === "events"
+    ? (data as ReadonlyArray<Message & { readonly id: string }>).map((one) => [
+        one.id,
+        one.data as VisitsTold
+      ])
+    : [[id, data as VisitsTold]]
+}
+
+type Counts = Map<string, number>
+
+const countUp = (counts: Counts, key: string, by: number) => counts.set(key, (counts.get(key) ?? 0) + by)
+
+/** What a process redirected and told. */
+class Account {
+  readonly visited: Counts = new Map()
+  /** What it must have told by the end, if nothing happened to it. */
+  readonly due: Counts = new Map()
+  readonly told: Counts = new Map()
+  readonly queued = new Set<string>()
+  started_us = 0
+  /** Something happened to it by which it may have lost visits, or told them later. */
+  isExcused = false
+}
+
+/** What each process redirected and queued, and what may have kept it from telling. */
+const accountsOf = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">) => {
+  const accounts = new Map<string, Account>()
+  for (const entry of journal) {
+    const { at_us, by, tag } = entry
+    const account = accounts.get(by) ?? new Account()
+    accounts.set(by, account)
+    if (tag === "started") account.started_us = at_us
+    if (tag === "killed" || tag === "paused") account.isExcused = true
+    if ((tag === "unanswered" || tag === "held up") && entry.operation.startsWith("WebhookStore."))
+      account.isExcused = true
+    if (tag === "queued")
+      for (const { event, id } of entry.events) if (event === "link.visited") account.queued.add(id)
+    if (tag !== "visited") continue
+    countUp(account.visited, entry.key, 1)
+    if (entry.isSure && at_us > account.started_us + knownWithin_us && at_us < end_us - toldWithin_us)
+      countUp(account.due, entry.key, 1)
+  }
+  return accounts
+}
+
+/**
+ * A webhook for visits is told of each visit of its user's links, once, and of nothing else: by a process that was not killed, and whose database answered, of all that were ten seconds
+ * before the end. An event is the same each time that it comes.
+ */
+export const VisitMessages: Checker = {
+  name: "visits for webhooks",
+  seesForgotten: true,
+  check: ({ beginning_ms, end_us, journal, lives }) => {
+    const violations: Array<Violation> = []
+    const found = (at_us: number, text: string, ...keys: ReadonlyArray<string>) =>
+      violations.push({ checker: VisitMessages.name, at_us, text, keys })
+    const webhooks = new Webhooks()
+    for (const entry of journal) webhooks.follow(entry)
+    const former = webhooks.all.get(formerWebhook)
+    if (former === undefined) return []
+    const accounts = accountsOf({ end_us, journal })
+    const queuedBy = new Map(
+      [...accounts.values()].flatMap((account) => [...account.queued].map((id) => [id, account] as const))
+    )
+    const received = new Map<string, string>()
+    for (const entry of journal) {
+      if (entry.tag !== "received" || entry.url !== webhookOf(beginning_ms).url) continue
+      for (const [id, told] of eventsOf(entry.headers["webhook-id"] ?? "", entry.body)) {
+        const text = JSON.stringify(told)
+        const before = received.get(id)
+        if (before !== undefined) {
+          if (before !== text) found(entry.at_us, `event ${id} came twice, and was not the same`)
+          continue
+        }
+        received.set(id, text)
+        const account = queuedBy.get(id)
+        for (const { key, visits } of told.links) {
+          if (visits.total !== visits.nonBots + visits.bots || visits.total <= 0)
+            found(entry.at_us, `event ${id} tells ${JSON.stringify(visits)} of ${key}`, key)
+          if (!lives.get(key)?.some(({ link }) => link.owner === owner))
+            found(entry.at_us, `event ${id} tells visits of ${key}, which is another user's`, key)
+          if (account !== undefined) countUp(account.told, key, visits.total)
+        }
+      }
+    }
+    const isActiveAlways = former.standings.every(({ is }) => is !== "ended" && is !== "absent")
+    for (const [by, { due, isExcused, queued, told, visited }] of accounts) {
+      for (const [key, count] of told)
+        if (count > (visited.get(key) ?? 0))
+          found(
+            end_us,
+            `${by} told ${count} visits of ${key}, and redirected ${visited.get(key) ?? 0} times`,
+            key
+          )
+      if (isExcused || !isActiveAlways || [...queued].some((id) => !received.has(id))) continue
+      for (const [key, count] of due) {
+        const all = lives.get(key) ?? []
+        if (all.length === 0 || all.some(({ link }) => link.owner !== owner)) continue
+        if ((told.get(key) ?? 0) < count)
+          found(
+            end_us,
+            `${by} told ${told.get(key) ?? 0} visits of ${key}, and redirected ${count} times`,
+            key
+          )
+      }
+    }
+    return violations
+  }
+}
