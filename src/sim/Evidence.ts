@@ -12,6 +12,7 @@ import type { ClockRecord } from "./stores/database/DatabaseClock.ts"
 import type { SessionFigures } from "./stores/database/SessionFigures.ts"
 import type { ComparisonFigures } from "./stores/sql/Comparison.ts"
 import type { Away, Silence } from "./stores/LinkInvalidationsVirtual.ts"
+import type * as Visits from "../visits/Visits.ts"
 import type { SimOptions } from "./cli/Options.ts"
 
 /** The evidence of a run: what clients saw, what the stores did, and their final content. */
@@ -67,8 +68,8 @@ export interface Evidence {
   readonly waitingFor: ReadonlySet<string>
   /** The audit log at the end, if there are users. */
   readonly audit: ReadonlyArray<AuditEntry> | undefined
-  /** Visits that nodes say they have dropped. */
-  readonly visitsShed: number
+  /** Visits that nodes say they have dropped, by reason. */
+  readonly visitsShed: Readonly<Record<keyof typeof Visits.visitsShed, number>>
   /** Keys in the buffers of nodes at the end. */
   readonly buffered: ReadonlySet<string>
   /** Keys that nodes had put aside when they were killed, since their links could not be bound then. */

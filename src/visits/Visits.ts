@@ -78,7 +78,7 @@ const tellEvery = Duration.seconds(1)
 export const batchCountsMax = { sqlite: 600, postgres: 1_200 }
 
 /** How long a graceful shutdown tries to write the rest. */
-const stopMax = Duration.seconds(5)
+export const stopMax = Duration.seconds(5)
 
 /** Visits that were recorded and will be written. */
 export const visitsRecorded = Metered.counter("linkmint_visits_recorded_total", "Visits taken note of")

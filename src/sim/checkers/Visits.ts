@@ -1,3 +1,6 @@
+import { Duration } from "effect"
+import { stopMax } from "../../visits/Visits.ts"
+import { drainOptions } from "../deployment/VirtualNode.ts"
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -10,6 +13,9 @@ const classified_us = 100 * ms_us
 
 /** How long before a kill pauses are looked for, which hold everything up. */
 const pausesWithin_us = 20 * s_us
+
+/** So long a process that stops takes at least before it drops visits that are not written yet: it still serves for a while, and then tries to write them. */
+const tries_us = Duration.toMillis(Duration.sum(drainOptions.drainDelay, stopMax)) * ms_us
 
 interface Visited {
   readonly at_us: number
@@ -105,6 +111,15 @@ class Account {
   }
 }
 
+/** How long processes took from SIGTERM to their end. */
+const stops = (journal: ReadonlyArray<JournalEntry>) => {
+  const since = new Map<string, number>()
+  return journal.flatMap(({ at_us, by, tag }) => {
+    if (tag === "draining") since.set(by, at_us)
+    return tag === "ended" && since.has(by) ? [at_us - since.get(by)!] : []
+  })
+}
+
 const accountsOf = (journal: ReadonlyArray<JournalEntry>) => {
   const accounts = new Map<string, Account>()
   for (const entry of journal) {
@@ -154,10 +169,13 @@ export const Visits: Checker = {
     const wasAway =
       faults.has("bucketMove") ||
       journal.some((entry) => entry.tag === "unanswered" && entry.operation === "VisitStore.write")
-    if (missing > visitsShed)
-      found(`${missing} visits were not counted, and ${visitsShed} reported as dropped`)
-    if (visitsShed > 0 && !wasAway)
-      found(`${visitsShed} visits were dropped, and the store had always answered`)
+    const shed = Object.values(visitsShed).reduce((sum, count) => sum + count, 0)
+    if (missing > shed) found(`${missing} visits were not counted, and ${shed} reported as dropped`)
+    if (shed > 0 && !wasAway) found(`${shed} visits were dropped, and the store had always answered`)
+    if (visitsShed.stopped > 0 && !stops(journal).some((took_us) => took_us >= tries_us))
+      found(
+        `${visitsShed.stopped} visits were dropped at a stop, for which no process took as long as it should`
+      )
     return violations
   }
 }

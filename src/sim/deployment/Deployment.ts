@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, Record } from "effect"
 import { KeyMinter, type KeyOrder } from "../../keys/KeyMinter.ts"
 import * as Minter from "../../keys/KeyMinter.ts"
 import * as KeySpace from "../../keys/KeySpace.ts"
@@ -92,8 +92,7 @@ const added = (all: ReadonlyArray<ReadonlyMap<string, number>>) =>
     .reduce((sums, [name, count]) => sums.set(name, (sums.get(name) ?? 0) + count), new Map<string, number>())
 
 /** Metrics are the program's, and so those of all worlds. */
-const visitsShedSoFar = () =>
-  Object.values(visitsShed).reduce((sum, shed) => sum + Metered.read(shed).count, 0)
+const visitsShedSoFar = () => Record.map(visitsShed, (shed) => Metered.read(shed).count)
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
@@ -291,7 +290,7 @@ export class Deployment {
       ]),
       waitingFor: new Set(waiting.map(({ event, webhook }) => `${webhook} ${event}`)),
       audit: this.#users.names.length === 0 ? undefined : this.#database.users.audited,
-      visitsShed: visitsShedSoFar() - shedBefore,
+      visitsShed: Record.map(visitsShedSoFar(), (count, reason) => count - shedBefore[reason]),
       buffered: new Set(this.world.look(() => this.#nodes().flatMap(({ buffered }) => buffered))),
       asideLost: this.#aside?.lost ?? 0,
       unready: this.#unready(),

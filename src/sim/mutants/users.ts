@@ -447,6 +447,36 @@ export const users: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "newest-of-too-many-sessions-ends",
+    text: "Where a user has as many sessions as there may be, the newest ends for another one, and not the oldest.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: () => ({
+      users: (accounts) => ({
+        ...accounts,
+        addSession: (session, passwordHash, max) =>
+          Effect.flatMap(accounts.sessionsOf(session.userId), (all) =>
+            Effect.zipRight(
+              Effect.when(accounts.endSession(all[0]?.tokenHash ?? ""), () => all.length >= max),
+              accounts.addSession(session, passwordHash, max)
+            )
+          )
+      })
+    })
+  },
+  {
+    name: "newest-of-too-many-sessions-ends-over-sql",
+    text: "The database ends the newest sessions of a user who has too many.",
+    promise: "accounts",
+    checker: "stores",
+    options: (options) => ({ ...signedIn!(options), databases: 1, compared: true }),
+    make: () => ({
+      statement: (sql) =>
+        sql.replace("ORDER BY created_at DESC, token_hash LIMIT", "ORDER BY created_at, token_hash LIMIT")
+    })
+  },
+  {
     name: "temporary-password-kept",
     text: "Who has a password that an administrator gave may go on with it.",
     promise: "accounts",

@@ -237,7 +237,7 @@ const stopping: Aim = (options, chance) => ({
     ...noFaults,
     stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
     move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
-    slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: 400 },
+    slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: chance.pick([400, 1_500]) },
     preemption: options.faults.preemption
   }
 })
@@ -253,13 +253,14 @@ export const scarce = (options: SimOptions, chance: Chance): SimOptions => ({
   poolHigh: chance.pick([12, 30])
 })
 
-/** The stores refuse calls, and nothing else goes wrong: what was refused is known not to have happened, so that nothing may be lost. */
+/** The stores refuse calls, or the database all writes for a while, and nothing else goes wrong: what was refused is known not to have happened, so that nothing may be lost. */
 const refusals: Aim = (options, chance) => ({
   ...withWorkload(scarce(options, chance), { created: chance.pick([0.8, 0.3]), bursts: 0.1 }),
   nodes: chance.between(2, 4),
   faults: {
     ...noFaults,
     databaseCalls: { refused: chance.pick([0.03, 0.1, 0.25]), lost: 0, ignored: 0 },
+    databaseReadOnly: { perMinute: chance.pick([0, 12]), least_ms: 500, most_ms: 4_000 },
     redisCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
     stop: { perMinute: chance.pick([3, 8]), least_ms: 500, most_ms: 3_000 },
     move: { perMinute: chance.pick([0, 0, 12]), least_ms: 0, most_ms: 3_000 },

@@ -50,6 +50,9 @@ export const evidence = (some: Partial<Omit<Evidence, "lives">>): Evidence => {
   return { ...uneventful, ...some, journal, lives: livesOf(journal) }
 }
 
+/** Of no visits it is said that they were dropped. */
+export const noVisitsShed: Evidence["visitsShed"] = { full: 0, unwritten: 0, stopped: 0, broken: 0 }
+
 const uneventful: Omit<Evidence, "journal" | "lives"> = {
   options: presets.calm(),
   exchanges: [],
@@ -68,7 +71,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   stocked: new Set(),
   leaving: new Set(),
   buffered: new Set(),
-  visitsShed: 0,
+  visitsShed: noVisitsShed,
   met: new Map(),
   operations: new Set(),
   userKeys: [],

@@ -52,7 +52,7 @@ import { presets } from "../../../src/sim/presets/Presets.ts"
 import { firstWebhookOf, ownReceiver } from "../../../src/sim/deployment/Users.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import type { PoolKind } from "../../../src/storage/keys/KeyPool.ts"
-import { created, evidence, exchange, row } from "../actors/Evidence.ts"
+import { created, evidence, exchange, noVisitsShed, row } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
 const leased = (at_us: number, keys: ReadonlyArray<string>) =>
@@ -890,7 +890,7 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Visits,
     { journal: [visited(1), { tag: "killed", at_us: 4 * s_us, by }] }
   ],
-  ["visits that are dropped though the store answers", Visits, { visitsShed: 1 }],
+  ["visits that are dropped though the store answers", Visits, { visitsShed: { ...noVisitsShed, full: 1 } }],
   [
     "two deletes that are both acknowledged",
     RepeatedDeletes,
@@ -1779,6 +1779,22 @@ describe("the checkers", () => {
     expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
   })
 
+  it("find a session that ended where older ones have not, and nothing in the oldest of too many", () => {
+    const oldest = [begun(1), ...Array.from({ length: 20 }, (_, index) => begun(2 + index, `other ${index}`))]
+    const newest = [
+      ...Array.from({ length: 20 }, (_, index) => begun(1 + index, `other ${index}`)),
+      begun(22),
+      begun(23, "last")
+    ]
+    const signIn = { ...signingIn(22, 204, true), sent_us: 21.9 * s_us }
+    const refused = (journal: Evidence["journal"], some: Partial<Evidence> = {}) =>
+      UserSessions.check(evidence({ journal, exchanges: [signIn, asked(24, 401)], ...some }))
+    expect(refused(oldest)).toEqual([])
+    expect(refused(newest)).toHaveLength(1)
+    // By clocks that are not right it may be the oldest.
+    expect(refused(newest, { faults: new Map([["clockJump", 1]]) })).toEqual([])
+  })
+
   it("find nothing in links that somebody deletes, or that go or stay with their user", () => {
     const gone = { ...ownBound.link, deletedAt: 1 }
     const all: ReadonlyArray<Partial<Evidence>> = [
@@ -1925,11 +1941,18 @@ describe("the checkers", () => {
     expect(
       Visits.check(evidence({ journal: [visited(1.5), counting(1.6, 1), visited(1.7), killed] }))
     ).toEqual([])
-    expect(Visits.check(evidence({ journal: [visited(1), away], visitsShed: 1 }))).toEqual([])
+    expect(
+      Visits.check(evidence({ journal: [visited(1), away], visitsShed: { ...noVisitsShed, full: 1 } }))
+    ).toEqual([])
     // One of them was counted, which the database has forgotten.
     const forgotten = { ...databaseForgot(1.5), visits: [[by, [["abc", 1]]]] } as const
     const both = [visited(0.1), visited(1), counting(1.1, 1), counted(1.2, 1), forgotten, away]
-    expect(Visits.check(evidence({ journal: both, visitsShed: 1 }))).toEqual([])
+    expect(Visits.check(evidence({ journal: both, visitsShed: { ...noVisitsShed, full: 1 } }))).toEqual([])
+    const stopped = { ...noVisitsShed, stopped: 1 }
+    const stopping = (took_s: number) => [visited(1), away, draining(2), ended(2 + took_s, 0)]
+    expect(Visits.check(evidence({ journal: stopping(7.5), visitsShed: stopped }))).toEqual([])
+    // It did not try for as long as it should.
+    expect(Visits.check(evidence({ journal: stopping(7), visitsShed: stopped }))).toHaveLength(1)
   })
 
   it("find nothing in a run in which every promise was kept", () => {

@@ -3,11 +3,14 @@ import { administrator } from "../../deployment/Users.ts"
 import type { Checker } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import type { JournalEntry } from "../../Journal.ts"
-import { ms_us } from "../../world/Time.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
 import { suspensionsOf } from "../facts/suspensions.ts"
 
 /** So many sessions a user has at most: the oldest ends. */
 const sessionsMax = 20
+
+/** How long after it was asked for a session begins at most. */
+const beginsWithin_us = 15 * s_us
 
 /** A session in the database: when it began there, whether with a password that must be changed, and when it ended, if it did. */
 interface Session {
@@ -60,7 +63,7 @@ const isToEnd = ({ ends, kind, session, user }: Exchange, { name, user: owner }:
  */
 export const UserSessions: Checker = {
   name: "sessions of users",
-  check: ({ end_us, exchanges, journal }) => {
+  check: ({ clock, end_us, exchanges, faults, journal }) => {
     const violation = (at_us: number, text: string, number?: number) => ({
       checker: UserSessions.name,
       at_us,
@@ -74,11 +77,35 @@ export const UserSessions: Checker = {
     const changed = journal.flatMap((entry) => (entry.tag === "password changed" ? [entry] : []))
     const isSuspended = (user: string, from_us: number, to_us = from_us) =>
       suspensions.get(user)?.some((one) => one.from_us <= to_us && one.until_us >= from_us) === true
-    const isSurplus = (session: Session, at_us: number) =>
-      all.filter(
-        ({ begun_us, ended_us, user }) =>
-          user === session.user && begun_us <= at_us && ended_us > session.begun_us
-      ).length > sessionsMax
+    const signIns = exchanges.filter(({ kind }) => kind === "sign in")
+    const areClocksRight = clock.jumps.length === 0 && !faults.has("clockJump")
+    /** When a session was asked for at the earliest, by which the oldest ones are told. */
+    const asked = new Map<Session, number>()
+    const asked_us = (session: Session) => {
+      const { begun_us, user } = session
+      const known = asked.get(session)
+      if (known !== undefined) return known
+      const sent = signIns.flatMap(({ answered_us = end_us, sent_us, user: signedIn }) =>
+        signedIn === user && sent_us <= begun_us && answered_us >= begun_us ? [sent_us] : []
+      )
+      const least_us = sent.length === 0 ? begun_us - beginsWithin_us : Math.min(...sent)
+      asked.set(session, areClocksRight ? least_us : Number.NEGATIVE_INFINITY)
+      return asked.get(session)!
+    }
+    /** Whether a session may have ended since there were too many younger ones. */
+    const isSurplus = (session: Session, at_us: number) => {
+      const least_us = asked_us(session)
+      return (
+        all.filter(
+          (other) =>
+            other !== session &&
+            other.user === session.user &&
+            other.begun_us <= at_us &&
+            other.begun_us >= least_us &&
+            other.ended_us > session.begun_us
+        ).length >= sessionsMax
+      )
+    }
     /** What is wrong with what an answer told of the user's sessions. */
     const told = ({
       answered_us = end_us,

@@ -42,8 +42,17 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
   const leaving = <A, E>(self: Effect.Effect<A, E>, { webhookId }: Delivery) =>
     comparison.after(self, () => webhooks.find(webhookId))
 
+  const accounts = comparison.port("AccountStore", memory.accounts, sql.accounts)
+
   return {
-    accounts: comparison.port("AccountStore", memory.accounts, sql.accounts),
+    accounts: {
+      ...accounts,
+      // Which of too many sessions have ended.
+      addSession: (session, passwordHash, sessionsMax) =>
+        comparison.after(accounts.addSession(session, passwordHash, sessionsMax), () =>
+          accounts.sessionsOf(session.userId)
+        )
+    },
     audit: comparison.port("AuditLog", memory.audit, sql.audit),
     quotas: comparison.port("QuotaStore", memory.quotas, sql.quotas),
     webhooks: {
