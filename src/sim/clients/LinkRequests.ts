@@ -45,7 +45,7 @@ export const linkRequestOf = ({
       const asked = {
         path: `/${key}${rest === undefined ? "" : `/${rest}`}${search}`,
         headers: { accept: "application/json", ...some?.headers, ...headers, ...host },
-        link: { key: text, path: rest, counted: some && countedOf(traits, visitor) },
+        link: { key: text, path: rest, counted: countedOf(traits, visitor) },
         from: from ?? some?.from
       }
       if (isRight === undefined) return { method: "GET", ...asked }

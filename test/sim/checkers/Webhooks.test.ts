@@ -367,9 +367,14 @@ describe("the checker of visits for webhooks", () => {
     ({ tag: "visited", at_us: at_s * s_us, by, key: "abc", isSure: true, ...some }) as const
   const queuedVisits = (at_s: number, id = "msg") =>
     ({ tag: "queued", at_us: at_s * s_us, by, events: [{ id, owner, event: "link.visited" }] }) as const
-  const told = (at_s: number, total: number, some: { readonly id?: string; readonly key?: string } = {}) => {
-    const { id = "msg", key = "abc" } = some
-    const data = { links: [{ key, visits: { total, nonBots: total, bots: 0 } }] }
+  const told = (
+    at_s: number,
+    total: number,
+    some: { readonly id?: string; readonly key?: string; readonly nonBots?: number } = {}
+  ) => {
+    const { id = "msg", key = "abc", nonBots } = some
+    const split = nonBots !== undefined && { nonBots, bots: total - nonBots }
+    const data = { links: [{ key, visits: { total, nonBots: 0, bots: total, ...split } }] }
     const body = JSON.stringify({ type: "link.visited", data })
     return {
       tag: "received",
@@ -410,6 +415,7 @@ describe("the checker of visits for webhooks", () => {
     ["visits of which none is told", [visited(5)]],
     ["a visit that was none", [visited(5), queuedVisits(6), told(7, 2)]],
     ["another node's", [visited(5, { by: "node-1#1" }), queuedVisits(6), told(7, 1)]],
+    ["a bot that is told as a person", [visited(5), queuedVisits(6), told(7, 1, { nonBots: 1 })]],
     ["an event that changes", [visited(5), visited(5), queuedVisits(6), told(7, 2), told(8, 1)]],
     [
       "another user's",

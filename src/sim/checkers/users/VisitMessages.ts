@@ -1,5 +1,6 @@
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import { formerWebhook, owner, webhookOf } from "../../deployment/FormerWebhook.ts"
+import { countedOf } from "../../clients/Traits.ts"
 import { s_us } from "../../world/Time.ts"
 import { Webhooks } from "../facts/webhooks.ts"
 
@@ -34,11 +35,17 @@ const eventsOf = (id: string, body: string): ReadonlyArray<readonly [id: string,
 
 type Counts = Map<string, number>
 
+/** How those are counted of whom nothing is known. */
+const unknown = countedOf(undefined, undefined)
+
 const countUp = (counts: Counts, key: string, by: number) => counts.set(key, (counts.get(key) ?? 0) + by)
 
 /** What a process redirected and told. */
 class Account {
   readonly visited: Counts = new Map()
+  /** Of those, how many may have been bots, and how many people. */
+  readonly bots: Counts = new Map()
+  readonly nonBots: Counts = new Map()
   /** What it must have told by the end, if nothing happened to it. */
   readonly due: Counts = new Map()
   readonly told: Counts = new Map()
@@ -63,6 +70,8 @@ const accountsOf = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">) =
       for (const { event, id } of entry.events) if (event === "link.visited") account.queued.add(id)
     if (tag !== "visited") continue
     countUp(account.visited, entry.key, 1)
+    const { isBot } = entry.counted ?? unknown
+    countUp(isBot ? account.bots : account.nonBots, entry.key, 1)
     if (entry.isSure && at_us > account.started_us + knownWithin_us && at_us < end_us - toldWithin_us)
       countUp(account.due, entry.key, 1)
   }
@@ -76,7 +85,7 @@ const accountsOf = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">) =
 export const VisitMessages: Checker = {
   name: "visits for webhooks",
   seesForgotten: true,
-  check: ({ beginning_ms, end_us, journal, lives }) => {
+  check: ({ beginning_ms, end_us, journal, lives, options }) => {
     const violations: Array<Violation> = []
     const found = (at_us: number, text: string, ...keys: ReadonlyArray<string>) =>
       violations.push({ checker: VisitMessages.name, at_us, text, keys })
@@ -105,7 +114,14 @@ export const VisitMessages: Checker = {
             found(entry.at_us, `event ${id} tells ${JSON.stringify(visits)} of ${key}`, key)
           if (!lives.get(key)?.some(({ link }) => link.owner === owner))
             found(entry.at_us, `event ${id} tells visits of ${key}, which is another user's`, key)
-          if (account !== undefined) countUp(account.told, key, visits.total)
+          if (account === undefined) continue
+          countUp(account.told, key, visits.total)
+          if (options.workload.varied > 0) continue
+          for (const who of ["bots", "nonBots"] as const) {
+            countUp(account[who], key, -visits[who])
+            if (account[who].get(key)! < 0)
+              found(entry.at_us, `event ${id} tells of ${visits[who]} ${who}, and there were fewer`, key)
+          }
         }
       }
     }
