@@ -1626,6 +1626,9 @@ describe("the checkers", () => {
       }) as const
     const late = [granted(1, 1), took(1.1, true), took(3, true), heldUp(3.1)]
     expect(Quotas.check(evidence({ journal: late }))).toEqual([])
+    const unheard = (at_s: number) => [...late.slice(0, -1), { ...away, at_us: at_s * s_us }]
+    expect(Quotas.check(evidence({ journal: unheard(3.2) }))).toEqual([])
+    expect(Quotas.check(evidence({ journal: unheard(3.4) }))).not.toEqual([])
     for (const end of [heldUp(3.5), { tag: "killed", at_us: 3.1 * s_us, by } as const])
       expect(Quotas.check(evidence({ journal: [...late.slice(0, -1), end] }))).not.toEqual([])
   })

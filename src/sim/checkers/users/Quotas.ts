@@ -133,8 +133,9 @@ export const Quotas: Checker = {
         (entry.tag === "unanswered" || entry.tag === "held up") && entry.operation === "QuotaStore.leaseMany"
       if (!isAway && entry.tag !== "paused") continue
       const to_us = entry.tag === "paused" ? entry.at_us + entry.for_us : entry.at_us
-      const from_us = entry.tag === "held up" ? entry.at_us - entry.for_us : to_us
-      aways.set(entry.by, [...(aways.get(entry.by) ?? []), { from_us, to_us }])
+      const waited_us =
+        entry.tag === "held up" ? entry.for_us : entry.tag === "unanswered" ? (entry.interrupted_us ?? 0) : 0
+      aways.set(entry.by, [...(aways.get(entry.by) ?? []), { from_us: to_us - waited_us, to_us }])
     }
     const leaseOf = (by: string, quota: string) => {
       const name = `${by} ${quota}`
