@@ -11,6 +11,10 @@ const driftMax = 0.02
 /** Not answered, or so that it may be tried again: nothing is said of what came of it. */
 const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
 
+/** Whether a user is refused who has not been listened to: the API key is revoked, or may not create, or a quota is used up. */
+const isRefusedToUser = ({ apiKey, status }: Exchange) =>
+  apiKey !== undefined && [401, 403, 429].includes(status)
+
 /** Whether it is told that its alias is taken. */
 const isTaken = ({ body, status }: Exchange) => status === 409 && body?.includes('alias-taken"') === true
 
@@ -138,7 +142,9 @@ const faultsOf = (
 export const Idempotency: Checker = {
   name: "idempotency",
   check: (evidence) => {
-    const keyed = evidence.exchanges.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
+    const keyed = evidence.exchanges.filter(
+      (exchange) => exchange.idempotencyKey !== undefined && !isRefusedToUser(exchange)
+    )
     const bound = boundTo(evidence)
     // By the database's clock.
     const skipped_us = evidence.clock.jumps.reduce((sum, { by_us }) => sum + Math.max(0, by_us), 0)

@@ -126,9 +126,9 @@ export class Drafts {
     const { reused, withAccount, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
     const domain = this.#domain()
     const apiKey = chance.happens(withAccount) ? this.#users.apiKey(chance) : undefined
-    const isUsers = apiKey !== undefined
-    const idempotencyKey = !isUsers && chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
-    if (!isUsers && chance.happens(reused)) return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
+    const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
+    if (apiKey === undefined && chance.happens(reused))
+      return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
     const choices = this.#chosen()
     const lasts_s = typeof choices?.validSince !== "string" ? 0 : Math.ceil(validWithin_ms.after / 1_000)
     return {

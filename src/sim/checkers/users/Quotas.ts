@@ -83,7 +83,10 @@ const creates = ({ exchanges }: Evidence): Use => {
   const asked = exchanges.filter(
     ({ apiKey, kind, session }) => kind === "create" && (apiKey !== undefined || session !== undefined)
   )
-  return { least: asked.filter(({ status }) => status === 201).length, most: triesOf(asked) }
+  return {
+    least: asked.filter(({ isReplay, status }) => status === 201 && !isReplay).length,
+    most: triesOf(asked)
+  }
 }
 
 /** Redirects of links that are users'. */

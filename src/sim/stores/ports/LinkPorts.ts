@@ -137,24 +137,29 @@ const linkStore = (
   }
 }
 
+/** `outbox`: the links whose changes queue events for webhooks, if they do. It is told of those that were bound, as repeats, which queue as much. */
 const bindGuarded = (
   { guarded, journal, tables }: DatabaseCopy,
   by: string,
+  outbox: typeof LinkStore.Service | undefined,
   batch: ReadonlyArray<GuardedLink>
 ) => {
   const free = new Set(batch.map(({ link }) => link.key).filter((key) => !tables.rows.has(key)))
-  return Effect.tap(guarded.bindMany(batch), (outcomes) =>
+  return Effect.tap(guarded.bindMany(batch), (outcomes) => {
+    const bound: Array<Link> = []
     batch.forEach(({ link }, index) => {
       if (outcomes[index] === "taken") journal.add({ tag: "conflicted", by, link })
-      else if (outcomes[index] === "bound" && free.delete(link.key)) journal.add({ tag: "bound", by, link })
+      else if (outcomes[index] === "bound" && free.delete(link.key)) bound.push(link)
     })
-  )
+    for (const link of bound) journal.add({ tag: "bound", by, link })
+    return outbox === undefined || bound.length === 0 ? Effect.void : outbox.insertMany(bound)
+  })
 }
 
 const guardedCreates = (
   call: Call,
   by: string,
-  { primary: { tables } }: Surroundings
+  { outbox, primary: { tables } }: Surroundings
 ): typeof GuardedCreates.Service => {
   const presentRowsOf = (guards: ReadonlyArray<{ readonly name: string }>) =>
     guards.filter(({ name }) => tables.guards.has(name)).map(({ name }) => guardRow(name))
@@ -173,7 +178,7 @@ const guardedCreates = (
           () => rowsOf(batch.map(({ link }) => link)),
           undefined
         ),
-        (copy) => bindGuarded(copy, by, batch)
+        (copy) => bindGuarded(copy, by, outbox(), batch)
       ),
     settleMany: (batch) =>
       call(
