@@ -116,11 +116,12 @@ export class Creates {
 
   #bulk(): Errand {
     const drafts = Array.from({ length: this.#chance.between(2, bulkMax) }, () => this.drafts.next())
-    const { idempotencyKey } = drafts[0]!
+    const { apiKey, idempotencyKey } = drafts[0]!
     // Whether a reused link was answered before could not be told.
     const kept = drafts.filter(
-      ({ apiKey, refusal, reuse }) =>
-        apiKey === undefined && (idempotencyKey === undefined || (reuse !== true && refusal === undefined))
+      (draft) =>
+        draft.apiKey === apiKey &&
+        (idempotencyKey === undefined || (draft.reuse !== true && draft.refusal === undefined))
     )
     if (kept.length === 0) return single(drafts[0]!)
     // Each item is a create of its own, with a key of its own.

@@ -127,8 +127,12 @@ export class Drafts {
     const domain = this.#domain()
     const apiKey = chance.happens(withAccount) ? this.#users.apiKey(chance) : undefined
     const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
-    if (apiKey === undefined && chance.happens(reused))
-      return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
+    if (chance.happens(reused)) {
+      // Each user has links of their own of a URL.
+      const url = chance.pick(reusedUrls)
+      const own = apiKey === undefined ? url : `${url}/of/${this.#users.ownerOf(apiKey)}`
+      return { url: own, apiKey, reuse: true, idempotencyKey }
+    }
     const choices = this.#chosen()
     const lasts_s = typeof choices?.validSince !== "string" ? 0 : Math.ceil(validWithin_ms.after / 1_000)
     return {
@@ -403,8 +407,13 @@ export const bulkOf = (drafts: ReadonlyArray<Draft>, idempotencyKey: string | un
   path: "/api/v1/links/bulk",
   headers: headersOf(
     idempotencyKey,
-    drafts.some(({ reuse }) => reuse === true)
+    drafts.some(({ reuse }) => reuse === true),
+    drafts[0]!.apiKey
   ),
   // Only users give the links of a bulk passwords.
-  body: JSON.stringify({ links: drafts.map((draft) => bodyOf({ ...draft, password: undefined })) })
+  body: JSON.stringify({
+    links: drafts.map((draft) =>
+      bodyOf(draft.apiKey === undefined ? { ...draft, password: undefined } : draft)
+    )
+  })
 })

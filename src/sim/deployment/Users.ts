@@ -175,6 +175,11 @@ export class Users {
     return (chance.happens(formerShare) ? (own.at(-2) ?? own.at(-1)!) : own.at(-1)!).secret
   }
 
+  /** The user whose such an API key is. */
+  ownerOf(secret: string): string {
+    return this.keys.find((key) => key.secret === secret)!.user
+  }
+
   /** The API key of a user that is revoked last. */
   lastKeyOf(name: string): UserKey {
     return this.keys.findLast(({ user }) => user === name)!
