@@ -25,6 +25,7 @@ import * as LinkRemovalsMemory from "./LinkRemovalsMemory.ts"
 import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
 import type { Comparison, Differs } from "./sql/Comparison.ts"
+import type { BrokenStatements } from "./sql/BrokenStatements.ts"
 import * as Compared from "./sql/Compared.ts"
 import type { Stores } from "./sql/SqlStores.ts"
 
@@ -128,7 +129,8 @@ export interface CopyOptions {
   /** Whether others have links, too. */
   readonly isOneOfSeveral: boolean
   /** The stores of production, which these here are compared with, and who is told of differences. */
-  readonly compared?: { readonly sql: Stores; readonly differs: Differs } | undefined
+  readonly compared?:
+    { readonly sql: Stores; readonly differs: Differs; readonly broken: BrokenStatements } | undefined
 }
 
 /** One copy of the database, on one server: its tables, and what transactions do to them at one moment. */
@@ -198,7 +200,8 @@ export class DatabaseCopy {
         rows,
         ended,
         isLocked: this.isLocked,
-        differs: options.compared.differs
+        differs: options.compared.differs,
+        broken: options.compared.broken
       })
     this.comparison = compared?.comparison
     const right = compared ?? inMemory

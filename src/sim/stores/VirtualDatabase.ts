@@ -31,6 +31,7 @@ import * as LinkPorts from "./ports/LinkPorts.ts"
 import * as NodePorts from "./ports/NodePorts.ts"
 import * as UserPorts from "./ports/UserPorts.ts"
 import * as VisitPort from "./ports/VisitPort.ts"
+import { BrokenStatements } from "./sql/BrokenStatements.ts"
 import type { ComparisonFigures, Differs } from "./sql/Comparison.ts"
 import * as SqlStores from "./sql/SqlStores.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
@@ -155,14 +156,17 @@ export class VirtualDatabase {
       homes?.control === undefined,
       () => this.tables.home.epoch
     )
+    const broken = new BrokenStatements(world.chance("broken statements"))
     // What is broken about it would differ, too.
     const sql =
       isCompared && homes === undefined && [database, users, webhookTables].every((one) => one === undefined)
-        ? Effect.runSync(Scope.extend(SqlStores.make(this.clock.service, keyStock, statement), this.#scope))
+        ? Effect.runSync(
+            Scope.extend(SqlStores.make(this.clock.service, keyStock, statement, broken.next), this.#scope)
+          )
         : undefined
     const differs: Differs = (operation, inMemory, bySql) =>
       journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
-    const compared = sql && { sql, differs }
+    const compared = sql && { sql, differs, broken }
     this.users = new UserTables(compared, users, webhookTables)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),

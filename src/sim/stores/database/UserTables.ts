@@ -9,6 +9,7 @@ import * as AuditLogMemory from "../AuditLogMemory.ts"
 import * as DomainStoreMemory from "../DomainStoreMemory.ts"
 import * as QuotaStoreMemory from "../QuotaStoreMemory.ts"
 import * as ComparedUsers from "../sql/ComparedUsers.ts"
+import type { BrokenStatements } from "../sql/BrokenStatements.ts"
 import { Comparison, type Differs } from "../sql/Comparison.ts"
 import type { BySql, UserStores } from "../sql/SqlStores.ts"
 import * as WebhookStoreMemory from "../WebhookStoreMemory.ts"
@@ -31,7 +32,13 @@ export class UserTables {
 
   /** `compared`: the stores of production, which they are compared with, and who is told of differences. `brokenUsers`, `brokenWebhooks`: what replaces parts of it. */
   constructor(
-    compared: { readonly sql: Pick<BySql, "domains" | "users">; readonly differs: Differs } | undefined,
+    compared:
+      | {
+          readonly sql: Pick<BySql, "domains" | "users">
+          readonly differs: Differs
+          readonly broken: BrokenStatements
+        }
+      | undefined,
     brokenUsers: Mutation["users"],
     brokenWebhooks: Mutation["webhookTables"]
   ) {
@@ -43,7 +50,7 @@ export class UserTables {
     this.#audit = audit
     const inMemory = { accounts, audit, quotas, webhooks }
     const domains = Effect.runSync(DomainStoreMemory.make)
-    this.#comparison = compared && new Comparison(compared.differs)
+    this.#comparison = compared && new Comparison(compared.differs, compared.broken)
     this.domains = this.#comparison?.port("DomainStore", domains, compared!.sql.domains) ?? domains
     this.stores =
       compared === undefined ? inMemory : ComparedUsers.make(inMemory, compared.sql.users, this.#comparison!)

@@ -8,6 +8,7 @@ import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
 import { endOf, startOf } from "../../../storage/visits/VisitPeriods.ts"
 import { valuesMax } from "../../../model/Visit.ts"
+import type { BrokenStatements } from "./BrokenStatements.ts"
 import { Comparison, type Differs } from "./Comparison.ts"
 import type { Stores } from "./SqlStores.ts"
 
@@ -19,6 +20,7 @@ export interface Surroundings {
   /** Whether another transaction has locked the row of a key: SQLite has no such locks. */
   readonly isLocked: (key: string) => boolean
   readonly differs: Differs
+  readonly broken: BrokenStatements
 }
 
 /** Stores in memory that are compared with others. */
@@ -41,9 +43,9 @@ export const make = (
   memory: Stores,
   sql: Stores,
   picked: (keys: ReadonlyArray<string>) => void,
-  { differs, ended, isLocked, rows }: Surroundings
+  { broken, differs, ended, isLocked, rows }: Surroundings
 ): Compared => {
-  const comparison = new Comparison(differs)
+  const comparison = new Comparison(differs, broken)
   const { part } = comparison
 
   /** The same, after which nothing is compared any more where it gave as many as it was asked for: which of more there are is left to each. */

@@ -1,5 +1,6 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import type { BrokenStatements } from "./BrokenStatements.ts"
 import { mapOperations } from "../../../storage/MapOperations.ts"
 
 /** Is told of answers that differ. */
@@ -38,11 +39,13 @@ export interface ComparisonFigures {
 /** Stores in memory and the same over SQL, of which each is asked the same; the answers are those of memory. It ends with the first difference. */
 export class Comparison {
   readonly #differs: Differs
+  readonly #broken: BrokenStatements
   #isOn = true
   #answers = 0
 
-  constructor(differs: Differs) {
+  constructor(differs: Differs, broken: BrokenStatements) {
     this.#differs = differs
+    this.#broken = broken
   }
 
   get isOn(): boolean {
@@ -68,7 +71,7 @@ export class Comparison {
   ): Effect.Effect<A, E> {
     return Effect.suspend(() =>
       this.#isOn
-        ? Effect.flatMap(Effect.exit(Effect.withTracerEnabled(ofSql, false)), (bySql) =>
+        ? Effect.flatMap(this.#broken.within(Effect.withTracerEnabled(ofSql, false)), (bySql) =>
             Effect.onExit(ofMemory, (inMemory) =>
               Effect.sync(() => {
                 this.#answers++

@@ -1,4 +1,5 @@
 import { SqlClient } from "@effect/sql"
+import type { BrokenStatements } from "./BrokenStatements.ts"
 import { Clock, Effect, type Scope } from "effect"
 import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
@@ -49,10 +50,11 @@ export interface BySql extends Stores {
 export const make = (
   clock: Clock.Clock,
   keyStock: Exclude<StockKind, "file"> | undefined,
-  rewritten?: SqliteHere.Rewritten
+  rewritten?: SqliteHere.Rewritten,
+  failing?: BrokenStatements["next"]
 ): Effect.Effect<BySql, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const sql = yield* Effect.flatMap(SqliteHere.make(rewritten), SqliteClient.over)
+    const sql = yield* Effect.flatMap(SqliteHere.make(rewritten, failing), SqliteClient.over)
     return yield* Effect.gen(function* () {
       yield* Effect.orDie(Migrations.migrate)
       const stock = yield* KeyStockSql.make(keyStock)
