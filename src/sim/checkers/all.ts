@@ -40,6 +40,7 @@ import { UniqueBinding } from "./keys/UniqueBinding.ts"
 import { UserSessions } from "./users/UserSessions.ts"
 import { Visits } from "./Visits.ts"
 import { AuditLog } from "./users/AuditLog.ts"
+import { LastAdministrator } from "./users/LastAdministrator.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
 import { VisitMessages } from "./users/VisitMessages.ts"
@@ -89,6 +90,7 @@ export const checkers: ReadonlyArray<Checker> = [
   VisitMessages,
   WebhookEvents,
   WebhookDeliveries,
+  LastAdministrator,
   OwnWebhooks,
   AuditLog
 ]

@@ -1,8 +1,8 @@
 import type { LinkFate } from "../../accounts/Users.ts"
 import { adminKey } from "../deployment/StubServices.ts"
-import { announced_us, leaving, suspended, type Users } from "../deployment/Users.ts"
+import { administrator, announced_us, leaving, suspended, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
-import type { Wish } from "../History.ts"
+import type { Exchange, Wish } from "../History.ts"
 import type { Requests } from "./Requests.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -15,10 +15,20 @@ const disabledFor_us = 4 * s_us
 /** After how long an administrator asks again who was not told that it is done. */
 const again_us = 500 * ms_us
 
+/** How long it is between tries to end the last administrator, on average, and how that is tried, beside a removal. */
+const endTried_us = 15 * s_us
+const endings = [
+  { admin: false },
+  { disabled: true },
+  { disabled: false, admin: false },
+  { disabled: true, admin: true }
+]
+const removalShare = 0.2
+
 /** When the user who leaves is removed, as a part of the time in which clients work: at least, and at most. */
 const removedAt = { least: 0.2, most: 0.6 }
 
-/** Administrators, who disable a user now and then and enable them again, and remove one, by the API key of the deployment. */
+/** Administrators, who disable a user now and then and enable them again, and remove one, by the API key of the deployment; and try to end the last user who is one, which is refused. */
 export class Administrators {
   readonly #world: World
   readonly #requests: Requests
@@ -38,6 +48,7 @@ export class Administrators {
   /** They begin nothing that would last longer than until then. */
   start(until_us: number) {
     this.#suspendLater(until_us)
+    this.#endLastLater(until_us)
     const { least, most } = removedAt
     const links = this.#chance.pick(this.#deletesLinks ? (["keep", "delete"] as const) : (["keep"] as const))
     this.#world.after(until_us * (least + (most - least) * this.#chance.fraction()), null, () => {
@@ -54,6 +65,24 @@ export class Administrators {
     this.#world.after(wait_us, null, () =>
       this.#announce(suspended, () => this.#set(true, () => void enableLater()))
     )
+  }
+
+  /** Tries to end the last administrator after a while, and so on. */
+  #endLastLater(until_us: number) {
+    const wait_us = this.#chance.waiting(endTried_us)
+    if (this.#world.now_us + wait_us > until_us) return
+    const path = `/api/v1/users/${administrator}`
+    this.#world.after(wait_us, null, () => {
+      const next = () => this.#endLastLater(until_us)
+      if (this.#chance.happens(removalShare))
+        return this.#send(
+          { kind: "remove user", user: administrator, links: "keep" },
+          { method: "DELETE", path },
+          next
+        )
+      const body = JSON.stringify(this.#chance.pick(endings))
+      this.#send({ kind: "change user", user: administrator }, { method: "PATCH", path, body }, next)
+    })
   }
 
   /** Tells that a user's API key is about to end, so that others use it. */
@@ -84,10 +113,20 @@ export class Administrators {
     until: ReadonlyArray<number>,
     done: () => void
   ) {
-    const headers = { "x-api-key": adminKey, "content-type": "application/json" }
-    this.#requests.send([{ client: "administrator", ...wish }], { ...request, headers }, ([exchange]) => {
-      if (until.includes(exchange!.status)) return done()
+    this.#send(wish, request, ({ status }) => {
+      if (until.includes(status)) return done()
       this.#world.after(again_us, null, () => this.#ask(wish, request, until, done))
     })
+  }
+
+  #send(
+    wish: Omit<Wish, "client">,
+    request: Omit<VirtualRequest, "headers">,
+    done: (exchange: Exchange) => void
+  ) {
+    const headers = { "x-api-key": adminKey, "content-type": "application/json" }
+    this.#requests.send([{ client: "administrator", ...wish }], { ...request, headers }, ([exchange]) =>
+      done(exchange!)
+    )
   }
 }

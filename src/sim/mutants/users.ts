@@ -447,6 +447,24 @@ export const users: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "last-administrator-ends",
+    text: "Who is not disabled by a change can lose the role by it, also the last administrator.",
+    promise: "accounts",
+    checker: "last administrator",
+    options: signedIn,
+    make: () => ({
+      users: (accounts) => ({
+        ...accounts,
+        changeUser: (id, change, at) =>
+          change.isDisabled === false && change.isAdmin === false
+            ? Effect.map(accounts.userById(id), (user) =>
+                user === null ? "nobody" : { before: user, after: { ...user, isAdmin: false } }
+              )
+            : accounts.changeUser(id, change, at)
+      })
+    })
+  },
+  {
     name: "newest-of-too-many-sessions-ends",
     text: "Where a user has as many sessions as there may be, the newest ends for another one, and not the oldest.",
     promise: "accounts",

@@ -45,6 +45,7 @@ import { Readiness } from "../../../src/sim/checkers/Readiness.ts"
 import { Shown } from "../../../src/sim/checkers/Shown.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/keys/UniqueBinding.ts"
+import { LastAdministrator } from "../../../src/sim/checkers/users/LastAdministrator.ts"
 import { UserSessions } from "../../../src/sim/checkers/users/UserSessions.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
 import { WebhookEvents } from "../../../src/sim/checkers/users/WebhookEvents.ts"
@@ -1780,6 +1781,15 @@ describe("the checkers", () => {
       signingIn(20, 401, true)
     ]
     expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
+  })
+
+  it("find the end of the last administrator, and nothing where that is refused", () => {
+    const ending = (status: number, some: Partial<Exchange> = {}) =>
+      LastAdministrator.check(
+        evidence({ exchanges: [asked(2, status, { kind: "change user", user: "usr_0", ...some })] })
+      ).length
+    expect([ending(409), ending(503), ending(0), ending(200, { user: "usr_1" })]).toEqual([0, 0, 0, 0])
+    expect([ending(200), ending(204, { kind: "remove user" })]).toEqual([1, 1])
   })
 
   it("find a session that ended where older ones have not, and nothing in the oldest of too many", () => {
