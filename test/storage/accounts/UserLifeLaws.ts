@@ -151,6 +151,9 @@ export const userLifeLaws = (title: string, open: Open<AccountStore["Type"]>): v
         yield* store.changeUser("other", disable, 3_000)
         expect(yield* store.changeUser("root", disable, 3_000)).toBe("last-administrator")
         expect(yield* store.changeUser("root", { isAdmin: false }, 3_000)).toBe("last-administrator")
+        expect(yield* store.changeUser("root", { isAdmin: false, isDisabled: false }, 3_000)).toBe(
+          "last-administrator"
+        )
         expect(yield* store.changeUser("root", { isAdmin: true, isDisabled: true }, 3_000)).toBe(
           "last-administrator"
         )
