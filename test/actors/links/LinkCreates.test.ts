@@ -3,6 +3,7 @@ import { Effect, Either, Exit, Fiber, Scope, TestClock } from "effect"
 import { KeyBuffer } from "../../../src/actors/keys/KeyBuffer.ts"
 import * as LinkCreates from "../../../src/actors/links/LinkCreates.ts"
 import { type BindOutcome, LocalOwners } from "../../../src/actors/links/LocalOwners.ts"
+import { silent } from "../../../src/actors/links/OwnersAway.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { Link } from "../../../src/model/Link.ts"
@@ -16,10 +17,14 @@ const setUp = Effect.gen(function* () {
   const scope = yield* Scope.make()
   const buffer = yield* bufferOver(stores, node, 8).pipe(Scope.extend(scope))
   yield* buffer.held
-  const asked: Array<{ readonly key: string; readonly answer: (outcome: BindOutcome) => void }> = []
+  const asked: Array<{
+    readonly link: Link
+    readonly key: string
+    readonly answer: (outcome: BindOutcome) => void
+  }> = []
   const owners = {
     bindThen: (links, answer) =>
-      void asked.push({ key: links[0]!.key, answer: (outcome) => answer([outcome]) }),
+      void asked.push({ link: links[0]!, key: links[0]!.key, answer: (outcome) => answer([outcome]) }),
     bindGuarded: () => Effect.succeed(["superseded" as const])
   } as Partial<typeof LocalOwners.Service> as typeof LocalOwners.Service
   const creates = yield* LinkCreates.make.pipe(
@@ -50,6 +55,22 @@ it.scoped("A link's key is in the buffer again only where the link was certainly
     expect(yield* levelAfter("no")).toBe(8)
     expect(yield* levelAfter("unknown")).toBe(7)
   })
+)
+
+it.scoped(
+  "An alias is asked for as the same create again, which may have been applied, when its owner was away",
+  () =>
+    Effect.gen(function* () {
+      const { asked, creates } = yield* setUp
+      const creating = yield* Effect.fork(creates.create(draft("sale")))
+      yield* others
+      asked[0]!.answer(Exit.fail(silent()))
+      yield* others
+      yield* TestClock.adjust("1 seconds")
+      expect(asked.map(({ link }) => link)).toEqual([asked[0]!.link, asked[0]!.link])
+      asked[1]!.answer(Exit.succeed("bound"))
+      expect(yield* Fiber.join(creating)).toEqual(asked[0]!.link)
+    })
 )
 
 it.scoped("The key of a create that a newer one has superseded is in the buffer again", () =>
