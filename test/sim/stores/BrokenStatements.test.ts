@@ -14,7 +14,7 @@ const rowsAfter = (attempts: number, isWhole: boolean) =>
     yield* sql`CREATE TABLE rows (number INTEGER)`
     const write = Effect.zipRight(sql`INSERT INTO rows VALUES (1)`, sql`INSERT INTO rows VALUES (2)`)
     const exits = yield* Effect.forEach(Array.from({ length: attempts }), () =>
-      broken.within(isWhole ? inTransaction(sql, write) : write)
+      broken.within("Rows.write", isWhole ? inTransaction(sql, write) : write)
     )
     const [row] = yield* sql<{ count: number }>`SELECT count(*) AS count FROM rows`
     return { areDone: exits.every(Exit.isSuccess), count: row!.count }

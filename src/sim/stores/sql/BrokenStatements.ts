@@ -6,6 +6,9 @@ import type { Chance } from "../../world/Chance.ts"
 const share = 0.1
 const placeMax = 4
 
+/** Operations that are made of several steps, of which each stays, and that give what the first ones did. */
+const inSteps = new Set(["LinkRemovals.remove"])
+
 /**
  * Statements over SQL that fail now and then, so that what they were a part of fails as a whole and is asked for once more: whatever an operation does in several statements must be undone with the one that
  * failed.
@@ -29,9 +32,9 @@ export class BrokenStatements {
   }
 
   /** Does something, and once more where it failed since a statement of it did. */
-  readonly within = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<Exit.Exit<A, E>> =>
+  readonly within = <A, E>(operation: string, self: Effect.Effect<A, E>): Effect.Effect<Exit.Exit<A, E>> =>
     Effect.suspend(() => {
-      if (!this.#chance.happens(share)) return Effect.exit(self)
+      if (inSteps.has(operation) || !this.#chance.happens(share)) return Effect.exit(self)
       this.#left = this.#chance.between(1, placeMax)
       this.#hasFailed = false
       return Effect.flatMap(Effect.exit(self), (exit) => {

@@ -71,7 +71,7 @@ export class Comparison {
   ): Effect.Effect<A, E> {
     return Effect.suspend(() =>
       this.#isOn
-        ? Effect.flatMap(this.#broken.within(Effect.withTracerEnabled(ofSql, false)), (bySql) =>
+        ? Effect.flatMap(this.#broken.within(operation, Effect.withTracerEnabled(ofSql, false)), (bySql) =>
             Effect.onExit(ofMemory, (inMemory) =>
               Effect.sync(() => {
                 this.#answers++
