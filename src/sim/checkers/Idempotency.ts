@@ -11,7 +11,7 @@ const driftMax = 0.02
 /** Not answered, or so that it may be tried again: nothing is said of what came of it. */
 const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
 
-/** Whether a user is refused who has not been listened to: the API key is revoked, or may not create, or a quota is used up. */
+/** Whether a user is refused before the create is looked at: the API key is revoked, or may not create, or a quota is used up. */
 const isRefusedToUser = ({ apiKey, status }: Exchange) =>
   apiKey !== undefined && [401, 403, 429].includes(status)
 

@@ -107,9 +107,6 @@ interface Happened {
   readonly counted: Counted
 }
 
-/** When the day of a moment ends, in milliseconds since the Unix epoch. */
-const dayEndOf_ms = (moment_ms: number) => moment_ms - (moment_ms % (24 * hour_ms)) + 24 * hour_ms
-
 const sumOf = (figures: Figures) => [...figures.values()].reduce((sum, one) => sum + one, 0)
 
 const plain = countedOf(undefined, undefined)
@@ -220,7 +217,7 @@ export const Statistics: Checker = {
     // By a clock that is not right a visit may be of another hour.
     const isRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
     const slack_us = isRight ? answered_us + paused_us : Number.POSITIVE_INFINITY
-    const midnight_us = (dayEndOf_ms(beginning_ms) - beginning_ms) * ms_us
+    const midnight_us = (24 * hour_ms - (beginning_ms % (24 * hour_ms))) * ms_us
     const owned = Array.groupBy(Array.fromIterable(lives.values()).flat(), ({ link }) => link.owner ?? "")
 
     /** How many visits of all of a user's links the store had at least: as many as it had of each link that has been theirs alone. */

@@ -24,7 +24,7 @@ const many = 12
 const privateShare = 0.05
 const othersShare = 0.15
 
-/** How likely the user who has a webhook from before looks at what was given up of it. */
+/** How likely the user of the webhook from before asks about its dead letters. */
 const formerShare = 0.5
 
 /** Webhooks of a user at most whose receivers prove themselves: a node sends few messages of one user in a second. */

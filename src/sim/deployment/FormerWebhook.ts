@@ -5,7 +5,7 @@ import { pendingFor_ms, retryMax_ms, type WebhookStore } from "../../storage/web
 import type { DatabaseClock } from "../stores/database/DatabaseClock.ts"
 import { attemptsMax } from "../../webhooks/WebhookDelivery.ts"
 
-/** The user who has a webhook that is older than the run. It is for visits, and has messages from before. */
+/** The user who has a webhook that is older than the run. The webhook is for visits, and has messages from before. */
 export const owner = "usr_1"
 /** Its id. */
 export const formerWebhook = "whk_former"

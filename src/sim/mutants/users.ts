@@ -40,6 +40,11 @@ const unheard: Mutant["options"] = (options) =>
 /** The same in a run in which nothing fails. */
 const undisturbed: Mutant["options"] = (options) => known(withFaults({})(options))
 
+/** What the database does with users. */
+const accountsWith =
+  (mutate: (accounts: Store) => Partial<Store>): Mutant["make"] =>
+  () => ({ users: (accounts) => ({ ...accounts, ...mutate(accounts) }) })
+
 const limiting =
   (mutate: (limiter: Limiter) => Partial<Limiter>): Mutant["make"] =>
   () => ({ limiter: (limiter) => ({ ...limiter, ...mutate(limiter) }) })
@@ -452,17 +457,14 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "last administrator",
     options: signedIn,
-    make: () => ({
-      users: (accounts) => ({
-        ...accounts,
-        changeUser: (id, change, at) =>
-          change.isDisabled === false && change.isAdmin === false
-            ? Effect.map(accounts.userById(id), (user) =>
-                user === null ? "nobody" : { before: user, after: { ...user, isAdmin: false } }
-              )
-            : accounts.changeUser(id, change, at)
-      })
-    })
+    make: accountsWith((accounts) => ({
+      changeUser: (id, change, at) =>
+        change.isDisabled === false && change.isAdmin === false
+          ? Effect.map(accounts.userById(id), (user) =>
+              user === null ? "nobody" : { before: user, after: { ...user, isAdmin: false } }
+            )
+          : accounts.changeUser(id, change, at)
+    }))
   },
   {
     name: "newest-of-too-many-sessions-ends",
@@ -470,18 +472,15 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "sessions of users",
     options: signedIn,
-    make: () => ({
-      users: (accounts) => ({
-        ...accounts,
-        addSession: (session, passwordHash, max) =>
-          Effect.flatMap(accounts.sessionsOf(session.userId), (all) =>
-            Effect.zipRight(
-              Effect.when(accounts.endSession(all[0]?.tokenHash ?? ""), () => all.length >= max),
-              accounts.addSession(session, passwordHash, max)
-            )
+    make: accountsWith((accounts) => ({
+      addSession: (session, passwordHash, max) =>
+        Effect.flatMap(accounts.sessionsOf(session.userId), (all) =>
+          Effect.zipRight(
+            Effect.when(accounts.endSession(all[0]?.tokenHash ?? ""), () => all.length >= max),
+            accounts.addSession(session, passwordHash, max)
           )
-      })
-    })
+        )
+    }))
   },
   {
     name: "newest-of-too-many-sessions-ends-over-sql",
@@ -500,12 +499,9 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "sessions of users",
     options: signedIn,
-    make: () => ({
-      users: (accounts) => ({
-        ...accounts,
-        setPassword: (id, change) => accounts.setPassword(id, { ...change, passwordIsTemporary: false })
-      })
-    })
+    make: accountsWith((accounts) => ({
+      setPassword: (id, change) => accounts.setPassword(id, { ...change, passwordIsTemporary: false })
+    }))
   },
   {
     name: "key-that-may-only-read-creates",
@@ -531,12 +527,9 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "revocation",
     options: signedIn,
-    make: () => ({
-      users: (accounts) => ({
-        ...accounts,
-        addKey: (key, max) => accounts.addKey({ ...key, expiresAt: null }, max)
-      })
-    })
+    make: accountsWith((accounts) => ({
+      addKey: (key, max) => accounts.addKey({ ...key, expiresAt: null }, max)
+    }))
   },
   {
     name: "session-refused-now-and-then",

@@ -1914,7 +1914,7 @@ describe("the checkers", () => {
       interrupted_us: undefined
     } as const
     expect(WebhookEvents.check(evidence({ journal: [ownBound, offered, arrived, arrived] }))).toEqual([])
-    // The deleted link was the administrator's, who has no webhook.
+    // The administrator had the deleted link, and has no webhook.
     const others = [{ ...bound, at_us: 30 * s_us }, deleted(40 * s_us)]
     expect(WebhookEvents.check(evidence({ journal: [ownBound, offered, arrived, ...others] }))).toEqual([])
     expect(

@@ -160,19 +160,11 @@ export const OwnWebhooks: Checker = {
 
       const known = webhooks.all.get(id!)
       if (known === undefined) return [`webhook ${id} never was`]
-      if (act === "retry" && id === formerWebhook) {
-        const { message } = exchange.webhook!
-        if (status === 202) {
-          const at_us = revived.get(message!)
-          return at_us !== undefined && at_us >= sent_us && at_us <= answered_us
-            ? []
-            : [`message ${message} is said to be queued again, and is not`]
-        }
-        return status === 404 && isTheirs(known) && deadOf(known).least > 0 && givenUp.includes(message!)
+      const { message } = exchange.webhook!
+      if (status === 404 && act === "retry")
+        return isTheirs(known) && deadOf(known).least > 0 && givenUp.includes(message!)
           ? [`message ${message} was not found, and had been given up`]
           : []
-      }
-      if (status === 404 && act === "retry") return []
       if (status === 404)
         return isTheirs(known) && !was(known, "absent") ? [`${id} was not found, and was there`] : []
       if (!isTheirs(known))
@@ -188,7 +180,13 @@ export const OwnWebhooks: Checker = {
         const state = status === 200 || status === 202 || status === 409 ? states[status] : undefined
         return state !== undefined && was(known, state) ? [] : [`${id} was answered ${status} ${problem}`]
       }
-      if (act === "retry") return [`a message of ${id} that never was is answered ${status}`]
+      if (act === "retry") {
+        const at_us = revived.get(message!)
+        const isQueued = at_us !== undefined && at_us >= sent_us && at_us <= answered_us
+        return status === 202 && isQueued
+          ? []
+          : [`message ${message} was answered ${status}, and is not queued again`]
+      }
       const { data } = JSON.parse(body) as { readonly data: ReadonlyArray<Letter> }
       const { least, most } = deadOf(known)
       const missing =

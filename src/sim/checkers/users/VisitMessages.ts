@@ -1,5 +1,5 @@
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
-import { formerWebhook, owner, webhookOf } from "../../deployment/FormerWebhook.ts"
+import { formerWebhook, owner } from "../../deployment/FormerWebhook.ts"
 import { countedOf } from "../../clients/Traits.ts"
 import { s_us } from "../../world/Time.ts"
 import { Webhooks } from "../facts/webhooks.ts"
@@ -85,7 +85,7 @@ const accountsOf = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">) =
 export const VisitMessages: Checker = {
   name: "visits for webhooks",
   seesForgotten: true,
-  check: ({ beginning_ms, end_us, journal, lives, options }) => {
+  check: ({ end_us, journal, lives, options }) => {
     const violations: Array<Violation> = []
     const found = (at_us: number, text: string, ...keys: ReadonlyArray<string>) =>
       violations.push({ checker: VisitMessages.name, at_us, text, keys })
@@ -99,7 +99,7 @@ export const VisitMessages: Checker = {
     )
     const received = new Map<string, string>()
     for (const entry of journal) {
-      if (entry.tag !== "received" || entry.url !== webhookOf(beginning_ms).url) continue
+      if (entry.tag !== "received" || entry.url !== former.webhook.url) continue
       for (const [id, told] of eventsOf(entry.headers["webhook-id"] ?? "", entry.body)) {
         const text = JSON.stringify(told)
         const before = received.get(id)
@@ -120,7 +120,11 @@ export const VisitMessages: Checker = {
           for (const who of ["bots", "nonBots"] as const) {
             countUp(account[who], key, -visits[who])
             if (account[who].get(key)! < 0)
-              found(entry.at_us, `event ${id} tells of ${visits[who]} ${who}, and there were fewer`, key)
+              found(
+                entry.at_us,
+                `event ${id} tells ${visits[who]} visits (${who}) of ${key}, and there were fewer`,
+                key
+              )
           }
         }
       }

@@ -66,8 +66,10 @@ export const WebhookDeliveries: Checker = {
           for (const { webhook } of webhooks.of(owner))
             if (webhooks.isNow(webhook.id) === "active" && webhook.events.includes(event))
               queued.set(`${webhook.id} ${id}`, queued.get(`${webhook.id} ${id}`) ?? at_us)
-      if (entry.tag === "revived") queued.set(`${entry.webhook} ${entry.message}`, at_us)
-      if (entry.tag === "revived") tried.delete(`${entry.webhook} ${entry.message}`)
+      if (entry.tag === "revived") {
+        queued.set(`${entry.webhook} ${entry.message}`, at_us)
+        tried.delete(`${entry.webhook} ${entry.message}`)
+      }
       // What is given up after its last attempt waits no longer.
       if (entry.tag === "put off" && entry.for_ms === null && !entry.isChallenge) {
         const name = `${entry.webhook} ${entry.message}`
