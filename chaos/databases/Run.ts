@@ -9,6 +9,7 @@ import { steadily } from "../Load.ts"
 import type { Violation } from "../Observed.ts"
 import type { Arguments } from "./Arguments.ts"
 import * as Checks from "./Checks.ts"
+import * as Commits from "./Commits.ts"
 import * as Contents from "./Contents.ts"
 import * as Moves from "./Moves.ts"
 import * as Topology from "./Topology.ts"
@@ -32,6 +33,8 @@ export interface Report {
   readonly moves: ReadonlyArray<Moves.Moved>
   readonly visits: Checks.Visits
   readonly back_ms: number | null
+  /** Commits of the run's own, and those of them that were slow. */
+  readonly commits: { readonly count: number; readonly slow: number }
   readonly resolved: Readonly<Record<string, Base.Resolved>>
   readonly violations: ReadonlyArray<Violation>
   readonly violationsUntold: number
@@ -125,6 +128,7 @@ const table = (
     "",
     `${report.links} links, ${report.seconds} s; ${report.acknowledged} creates acknowledged, ${report.unacknowledged} not; ${report.skipped} turns skipped for want of a free client`,
     `Visits: ${visits.answered} redirects answered, ${visits.uncertain} uncertain; ${visits.counted} counted, ${visits.lost} lost (at most ${visits.lostMax} may be), ${visits.doubled} counted twice`,
+    `Commits of the run's own: ${report.commits.count}, of which ${report.commits.slow} took ${Commits.slow_ms} ms or more`,
     `The database that was away was used again ${report.back_ms ?? "more than 60,000"} ms after its return`,
     `Resolved past the load balancer: ${Object.entries(report.resolved)
       .map(([node, { askedAgain, right }]) => `${node} ${right} (${askedAgain} asked again)`)
@@ -164,7 +168,8 @@ export const run = Effect.fn("databases.run")(function* (
   const homes = yield* Contents.placement(topology)
   const before = yield* Contents.read(topology)
 
-  const traffic = new Traffic({ adminKey, homes, seeded: links, chance: Math.random })
+  const commits = yield* Commits.watch(topology.databases)
+  const traffic = new Traffic({ adminKey, homes, commits, seeded: links, chance: Math.random })
   const { acknowledged, observed } = traffic
   const violate = (promise: string, evidence: string) => observed.violate(promise, evidence)
   const warm = yield* Effect.promise(async () => {
@@ -271,6 +276,7 @@ export const run = Effect.fn("databases.run")(function* (
     moves,
     visits,
     back_ms,
+    commits: { count: commits.count, slow: commits.slow },
     resolved: Object.fromEntries(resolved),
     judgements: Checks.judgements(
       {

@@ -7,6 +7,7 @@ import { Acknowledged, changingMax } from "../Acknowledged.ts"
 import type { Answer, Client } from "../Client.ts"
 import { changing, coldKey, creating, describe, judgeCreate, judgeRedirect, type Turn } from "../Load.ts"
 import { answerMax_ms, Observed } from "../Observed.ts"
+import type { Commits } from "./Commits.ts"
 
 /**
  * What clients do: redirect by a link that is asked for all the time, or by one that no cache has; make a link; make one under an
@@ -26,9 +27,10 @@ export type Phase = (typeof phases)[number]
 
 /**
  * What a request has to do with what is killed: nothing; its link or guard is in the database that is away; it failed and was under way
- * when a node was killed, or began within 7 s of that (C8); or it failed while buckets were fenced and their mover was dead, and writes.
+ * when a node was killed, or began within 7 s of that (C8); or it failed while buckets were fenced and their mover was dead, and writes; or
+ * it failed, and writes, while commits of the run's own were slow.
  */
-export const sides = ["none", "away", "node killed", "mover killed"] as const
+export const sides = ["none", "away", "node killed", "mover killed", "slow commits"] as const
 /** See {@link sides}. */
 export type Side = (typeof sides)[number]
 
@@ -55,6 +57,9 @@ const hotLinks = 100
 
 /** What waits for the mover where its bucket is fenced. */
 const writes: ReadonlySet<Operation> = new Set(["keyed create", "repeat", "change"])
+
+/** What waits for commits. */
+const commits: ReadonlySet<Operation> = new Set([...writes, "create"])
 
 /** For so long a class of requests may fail when a node was killed. */
 const nodeKilled_ms = 7_000
@@ -106,6 +111,7 @@ interface TrafficOptions {
   readonly seeded: number
   /** The buckets of each database, while none are moved. */
   readonly homes: ReadonlyArray<ReadonlyArray<number>>
+  readonly commits: Pick<Commits, "wereSlow">
 }
 
 /** See the parts. */
@@ -135,13 +141,15 @@ export class Traffic {
   readonly #adminKey: string
   readonly #seeded: number
   readonly #chance: () => number
+  readonly #commits: Pick<Commits, "wereSlow">
   readonly #homeOf: ReadonlyMap<number, number>
   readonly #hotOnes: Spread
   readonly #changingOnes: Spread
   readonly #hot: Array<string> = []
 
-  constructor({ adminKey, chance, homes, seeded }: TrafficOptions) {
+  constructor({ adminKey, chance, commits, homes, seeded }: TrafficOptions) {
     this.#adminKey = adminKey
+    this.#commits = commits
     this.#chance = chance
     this.#seeded = seeded
     this.#homeOf = new Map(homes.flatMap((buckets, home) => buckets.map((bucket) => [bucket, home] as const)))
@@ -191,7 +199,9 @@ export class Traffic {
       if (wasAway || (!isRight && this.#turn !== turn && isAway())) return "away"
       if (isRight) return "none"
       if (request.isNodeKilled) return "node killed"
-      return request.isMoverDead && writes.has(operation) ? "mover killed" : "none"
+      if (request.isMoverDead && writes.has(operation)) return "mover killed"
+      const isSlow = commits.has(operation) && this.#commits.wereSlow(start, performance.now())
+      return isSlow ? "slow commits" : "none"
     }
     return (isRightEver: boolean, answered: string): void => {
       this.#underWay.delete(request)

@@ -6,6 +6,7 @@ import { bucketOf } from "../../src/keys/Buckets.ts"
 import type { Client } from "../../chaos/Client.ts"
 import * as Arguments from "../../chaos/databases/Arguments.ts"
 import * as Checks from "../../chaos/databases/Checks.ts"
+import { Commits, slow_ms } from "../../chaos/databases/Commits.ts"
 import type { Contents } from "../../chaos/databases/Contents.ts"
 import { guardOf, operations, Traffic } from "../../chaos/databases/Traffic.ts"
 
@@ -17,7 +18,8 @@ describe("what is judged of several databases", () => {
     return { broken, violate: (promise: string) => void broken.push(promise) }
   }
   const homes = [0, 1, 2, 3].map((home) => Array.from({ length: 64 }, (_, n) => 4 * n + home))
-  const traffic = () => new Traffic({ adminKey: "k", chance: () => 0, homes, seeded: 1 })
+  const commits = new Commits()
+  const traffic = () => new Traffic({ adminKey: "k", chance: () => 0, commits, homes, seeded: 1 })
   const moved = { from: 1, to: 0, buckets: 1, rows: 1, seconds: 1, unwritten_ms: 10, killed: null }
 
   it("is about links of every database, though most that were made first are in one", async () => {
@@ -36,7 +38,7 @@ describe("what is judged of several databases", () => {
       }
     } as unknown as Client
     let turn = 0
-    const seen = new Traffic({ adminKey: "k", chance: () => (turn++ % 97) / 97, homes, seeded: 1 })
+    const seen = new Traffic({ adminKey: "k", chance: () => (turn++ % 97) / 97, commits, homes, seeded: 1 })
     for (let times = 0; times < 120; times++) await seen.warmUp(client)
     for (let times = 0; times < 97; times++) await seen.turns.hot(client)
     const changed = Array.from({ length: 20 }, () => seen.acknowledged.takeForChange("u")?.key).filter(
@@ -67,6 +69,35 @@ describe("what is judged of several databases", () => {
       if (times >= 30) await seen.turns.change(client)
     }
     expect(new Set(changed).size).toBe(30)
+  })
+
+  it("takes no failed write for wrong while commits of the run's own are slow, and each other one", async () => {
+    const at = (ms: number) => performance.now() + ms
+    const failing = {
+      ask: () => Promise.resolve({ status: 503, body: "", headers: {} })
+    } as unknown as Client
+    const own = new Commits()
+    const seen = new Traffic({ adminKey: "k", chance: () => 0, commits: own, homes, seeded: 1 })
+    const ask = async () => {
+      for (const operation of ["create", "keyed create", "repeat", "cold"] as const) {
+        await seen.turns[operation](failing)
+      }
+      return (["create", "keyed create", "repeat", "cold"] as const).map(
+        (operation) => seen.tallyOf("calm", operation).sent
+      )
+    }
+    own.begin(0, at(-slow_ms / 2))
+    own.end(0, at(0))
+    own.begin(0, at(-2 * slow_ms))
+    own.fail(0)
+    own.begin(1, at(-10 * slow_ms))
+    own.end(1, at(-9 * slow_ms))
+    expect([await ask(), own.count, own.slow]).toEqual([[1, 1, 1, 1], 2, 1])
+    own.begin(2, at(-2 * slow_ms))
+    expect(await ask()).toEqual([1, 1, 1, 2])
+    own.end(2, at(1_000))
+    expect([await ask(), own.slow]).toEqual([[1, 1, 1, 3], 2])
+    expect(seen.tallyOf("calm", "keyed create", "slow commits").sent).toBe(2)
   })
 
   it("is broken where one redirect of ten thousand too many is wrong, or any create", () => {
