@@ -172,6 +172,27 @@ describe("news of changes elsewhere", () => {
     expect(world.cache.staleNow("k")).toBeUndefined()
   })
 
+  it("whose store does not answer for some keys, as their database is away, leaves redirects what was known of those, and goes by the news for all others", () => {
+    const world = cache()
+    for (const key of ["k", "other"]) {
+      world.change(key)
+      world.warm(key)
+    }
+    world.isFresh = false
+    world.awayFor = 800
+    world.silent = new Set(["k"])
+    const shown = ["k", "other"].map((key) => ({
+      stale: world.cache.staleNow(key)?.key,
+      now: world.peek(key)?.key,
+      isAway: world.cache.isAway(key),
+      isSilent: world.cache.isSilent(key)
+    }))
+    expect(shown).toEqual([
+      { stale: "k", now: undefined, isAway: true, isSilent: true },
+      { stale: undefined, now: "other", isAway: false, isSilent: false }
+    ])
+  })
+
   it("makes what another cache answers not be kept, until that has surely heard it too", () => {
     const world = new LinkCacheWorld({ max: 10, behind: "cache" })
     world.change("k")

@@ -67,6 +67,8 @@ export class LinkCacheWorld {
   /** Whether news of changes elsewhere comes. */
   isFresh = true
   awayFor: number | undefined = undefined
+  /** Of which keys alone that is said, since they are in another database; of all where there is no such set. */
+  silent: ReadonlySet<string> | undefined = undefined
   /** The cache's ear for the news. */
   news: LinkChangesSubscriber | undefined
   readonly #rows = new Map<string, Link>()
@@ -94,8 +96,8 @@ export class LinkCacheWorld {
     }).pipe(
       Scope.extend(this.#scope),
       Effect.provideService(LinkInvalidations, {
-        isFresh: () => this.isFresh,
-        awayFor: () => this.awayFor,
+        isFresh: (_, key) => this.isFresh || !this.#isSilent(key),
+        awayFor: (_, key) => (this.#isSilent(key) ? this.awayFor : undefined),
         subscribe: (subscriber) =>
           Effect.sync(() => {
             this.news = subscriber
@@ -104,6 +106,10 @@ export class LinkCacheWorld {
       Effect.withClock(this.#clock),
       Effect.runSync
     )
+  }
+
+  #isSilent(key: string | undefined): boolean {
+    return this.silent === undefined || (key !== undefined && this.silent.has(key))
   }
 
   /** What the cache shows without an effect. */
