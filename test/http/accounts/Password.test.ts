@@ -1,5 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
+import { type Domain, noTargets } from "../../../src/model/Domain.ts"
 import { jsonOf } from "../../support/http/HttpClient.ts"
 import { expectProblem } from "../../support/http/Problems.ts"
 import * as RawConnection from "../../support/http/RawConnection.ts"
@@ -177,6 +178,37 @@ withService("a link that a password guards", {}, (it) => {
       const headers = { ...form, accept: "application/json" }
       expectProblem(yield* unlock("tried", withPassword(password), headers), "rate-limited")
       expect((yield* unlock("other", withPassword(password))).status).toBe(303)
+    })
+  )
+})
+
+/** A domain at whose addresses capitals are as small letters. */
+const plainDomain: Domain = {
+  number: 1,
+  host: "plain.example",
+  token: "token",
+  verifiedAt: 1,
+  owners: null,
+  targets: noTargets,
+  ignoresCase: true,
+  createdAt: 1,
+  updatedAt: 1
+}
+
+withService("a password at a domain that ignores case", { domains: [plainDomain] }, (it) => {
+  it.effect("is tried so often in a minute and no more, however the address is written", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "tried", domain: plainDomain.host, password })
+      const at = { ...form, host: plainDomain.host }
+      const spellings = ["tried", "Tried", "tRied", "TRIED"]
+      const tries = Array.from({ length: 60 }, (_, number) =>
+        unlock(spellings[number % spellings.length]!, withPassword("wrong"), at)
+      )
+      const answers = yield* Effect.all(tries, { concurrency: 4 })
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))
+      for (const spelling of [...spellings, "triEd"]) {
+        expect((yield* unlock(spelling, withPassword(password), at)).status).toBe(429)
+      }
     })
   )
 })
