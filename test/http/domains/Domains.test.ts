@@ -281,6 +281,26 @@ it("the domain of a host is told by the newest list, also of the host that was n
   ])
 })
 
+it("no domain is served any more, and where hosts that nobody has are not found, neither is the one that was named last", () => {
+  const known = new KnownDomains({ ownHost: "own.example", unknownHosts: "not-found" })
+  const number = () =>
+    known.numberOf({ headers: { host: "one.example" } } as never, { isByProxy: () => false })
+  const numbers = [1, null, 1].map((verifiedAt, index) => {
+    known.set({
+      version: index + 1,
+      lastNumber: 1,
+      longAliasesIn: [],
+      domains: [domainOf(1, "one.example", { verifiedAt })]
+    })
+    return [number(), number()]
+  })
+  expect(numbers).toEqual([
+    [1, 1],
+    [undefined, undefined],
+    [1, 1]
+  ])
+})
+
 it("a target of a domain is none while links may not lead there", () => {
   const known = new KnownDomains()
   const targets = { ...noTargets, home: `${url}home`, unknown: `${url}unknown` }
