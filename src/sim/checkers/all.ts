@@ -33,6 +33,7 @@ import { Revocation } from "./users/Revocation.ts"
 import { Sessions } from "./users/Sessions.ts"
 import { Shown } from "./Shown.ts"
 import { Shutdown } from "./Shutdown.ts"
+import { StaleRedirects } from "./StaleRedirects.ts"
 import { Specification } from "./Specification.ts"
 import { Statistics } from "./Statistics.ts"
 import { Stores } from "./Stores.ts"
@@ -54,6 +55,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Chosen,
   ReadYourWrites,
   Freshness,
+  StaleRedirects,
   Leading,
   Answers,
   Lists,

@@ -117,10 +117,13 @@ export class Creates {
   #bulk(): Errand {
     const drafts = Array.from({ length: this.#chance.between(2, bulkMax) }, () => this.drafts.next())
     const { apiKey, idempotencyKey } = drafts[0]!
+    // Who may reuse is an administrator, and is not refused everything that others are.
+    const isByAdmin = drafts.some((draft) => draft.apiKey === apiKey && draft.reuse === true)
     // Whether a reused link was answered before could not be told.
     const kept = drafts.filter(
       (draft) =>
         draft.apiKey === apiKey &&
+        (draft.refusal === undefined || !isByAdmin) &&
         (idempotencyKey === undefined || (draft.reuse !== true && draft.refusal === undefined))
     )
     if (kept.length === 0) return single(drafts[0]!)

@@ -27,6 +27,9 @@ export const leaving = "usr_leaving"
 /** A user who is an administrator, with API keys that are for links alone. */
 export const administrator = "usr_0"
 
+/** A user who was an administrator, and is disabled from the beginning on. Nobody asks as this one, so that `administrator` is the last one who can. */
+const formerAdministrator = "usr_former"
+
 /** How long a user's password stays the same on average, where users sign in. */
 const passwordLasts_us = 20 * s_us
 
@@ -117,6 +120,7 @@ export class Users {
     const { accounts, audit, webhooks } = this.#database.users.stores
     if (this.names.length > 0)
       this.#done(Effect.forEach(oldEntries(this.#world.now_ms), audit.record, { discard: true }))
+    if (this.names.length > 0) this.#done(accounts.addUser(this.#formerAdministrator()))
     const by = "the beginning"
     for (const id of this.names) {
       const draft = {
@@ -161,6 +165,13 @@ export class Users {
       this.#addKey(id)
       this.#revokeLater(id, until_us)
     }
+  }
+
+  #formerAdministrator() {
+    const now_ms = this.#world.now_ms
+    const id = formerAdministrator
+    const draft = { id, email: emailOf(id), passwordHash: this.newPassword(), isAdmin: true }
+    return { ...newUser(draft, now_ms), disabledAt: now_ms }
   }
 
   /** Notes that a webhook's receiver has answered its challenge, at the beginning. */

@@ -19,6 +19,17 @@ const cutOff: Mutant["options"] = (options) => ({
   redirectCacheMax: 64
 })
 
+/** Nodes are often cut off from one database, for longer than it takes to know that, and may redirect for long by what they have. */
+const longCutOff: Mutant["options"] = (options) => ({
+  ...withFaults(
+    { cutDatabase: { perMinute: 12, least_ms: 3_000, most_ms: 12_000 } },
+    { clients: 8, think_ms: 1_000 }
+  )(options),
+  databases: 1,
+  quarantine_s: 20,
+  staleRedirects_s: 14
+})
+
 /** What can be broken about what nodes remember, and about how they stop. */
 export const caches: ReadonlyArray<Mutant> = [
   {
@@ -141,6 +152,22 @@ export const caches: ReadonlyArray<Mutant> = [
         }
       }
     })
+  },
+  {
+    name: "stale-rows-unused",
+    text: "A node that knows that the database is away does not redirect by what it has at hand.",
+    promise: "C8",
+    checker: "stale redirects",
+    options: longCutOff,
+    make: () => ({ cache: (cache) => ({ ...cache, staleNow: () => undefined }) })
+  },
+  {
+    name: "waiting-reads-untold",
+    text: "Reads that wait for the database when it is found to be away go on waiting, though their rows are at hand.",
+    promise: "C8",
+    checker: "stale redirects",
+    options: longCutOff,
+    make: () => ({ cache: (cache) => ({ ...cache, mayBeStale: () => false }) })
   },
   {
     name: "stopping-for-ever",

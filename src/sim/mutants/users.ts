@@ -467,6 +467,23 @@ export const users: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "disabled-administrators-count",
+    text: "The last administrator who is not disabled can be, and can lose the role, as another one is there who is disabled.",
+    promise: "accounts",
+    checker: "last administrator",
+    options: signedIn,
+    make: accountsWith((accounts) => ({
+      changeUser: (id, change, at) =>
+        Effect.gen(function* () {
+          const done = yield* accounts.changeUser(id, change, at)
+          const all = yield* accounts.listUsers({ limit: 100 })
+          const before = all.find((user) => user.id === id)
+          if (done !== "last-administrator" || before === undefined) return done
+          return all.some((user) => user.isAdmin && user.id !== id) ? { before, after: before } : done
+        })
+    }))
+  },
+  {
     name: "newest-of-too-many-sessions-ends",
     text: "Where a user has as many sessions as there may be, the newest ends for another one, and not the oldest.",
     promise: "accounts",

@@ -140,6 +140,7 @@ class Listener implements LinkInvalidationsService {
       () => {
         this.#process.world.tell(this.#process.id, "listening")
         this.#news.connected(this.#process)
+        this.#news.listens(this.#process.id)
         this.#subscribers.forEach((subscriber) => subscriber.forgetAll())
         this.#prove(connection)
       }
@@ -205,7 +206,10 @@ export interface Silence {
 }
 
 /** A time in which a process took the database for away, in microseconds since the world's beginning: two questions in a row had failed. */
-export type Away = Silence
+export interface Away extends Silence {
+  /** When it began to listen before that, for the last time, and forgot all that it knew. */
+  readonly listening_us: number
+}
 
 /** The database's announcements of changed links, and the connections of those who listen for them. */
 export class VirtualNews {
@@ -225,6 +229,7 @@ export class VirtualNews {
   readonly #silences: Array<Silence> = []
   /** Since when processes have taken the database for away that do so now. */
   readonly #awaySince_us = new Map<string, number>()
+  readonly #listening_us = new Map<string, number>()
   readonly #aways: Array<Away> = []
 
   /** `connected` is told of each connection that listens. */
@@ -261,7 +266,17 @@ export class VirtualNews {
     const since_us = this.#awaySince_us.get(by)
     if (since_us === undefined) return
     this.#awaySince_us.delete(by)
-    this.#aways.push({ by, from_us: since_us, until_us })
+    this.#aways.push(this.#away(by, since_us, until_us))
+  }
+
+  /** Notes that a process listens from now on. */
+  listens(by: string) {
+    // While it takes the database for away, that is about the time after.
+    if (!this.#awaySince_us.has(by)) this.#listening_us.set(by, this.#server.world.now_us)
+  }
+
+  #away(by: string, from_us: number, until_us: number): Away {
+    return { by, from_us, until_us, listening_us: this.#listening_us.get(by) ?? 0 }
   }
 
   /** Notes that a process takes the database for away, until a heartbeat of it is answered. */
@@ -271,7 +286,7 @@ export class VirtualNews {
 
   /** When processes took the database for away; those that do so now have no end. */
   get aways(): ReadonlyArray<Away> {
-    const open = Array.from(this.#awaySince_us, ([by, from_us]) => ({ by, from_us, until_us: Infinity }))
+    const open = Array.from(this.#awaySince_us, ([by, from_us]) => this.#away(by, from_us, Infinity))
     return [...this.#aways, ...open]
   }
 

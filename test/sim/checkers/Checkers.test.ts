@@ -37,6 +37,7 @@ import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
 import { Removals } from "../../../src/sim/checkers/users/Removals.ts"
 import { Revocation } from "../../../src/sim/checkers/users/Revocation.ts"
 import { Sessions } from "../../../src/sim/checkers/users/Sessions.ts"
+import { StaleRedirects } from "../../../src/sim/checkers/StaleRedirects.ts"
 import { Specification } from "../../../src/sim/checkers/Specification.ts"
 import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
 import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
@@ -302,6 +303,24 @@ const stale = (at_s: number): Partial<Evidence> => ({
   options: { ...presets.calm(), staleRedirects_s: 10 },
   exchanges: [created(1), deleting(2), exchange(at_s, {})],
   journal: [bound, deleted(2 * s_us)]
+})
+
+/** A link that is redirected, and once more by a node that takes the database for away from 5 s on, of which it heard at 3 s, and that may redirect by what it knows for 10 s. */
+const waiting = (
+  some: Partial<Exchange> = {},
+  { before = [], ...others }: Partial<Evidence> & { readonly before?: ReadonlyArray<Exchange> } = {}
+): Partial<Evidence> => ({
+  options: { ...presets.calm(), staleRedirects_s: 10, databases: 1, level: "actors" },
+  exchanges: [
+    created(1),
+    exchange(2.5, {}),
+    ...before,
+    exchange(4, { sent_us: 4 * s_us, answered_us: 8 * s_us, ...some })
+  ],
+  journal: [bound],
+  silences: [{ by, from_us: 3 * s_us, until_us: 20 * s_us }],
+  aways: [{ by, from_us: 5 * s_us, until_us: 20 * s_us, listening_us: s_us }],
+  ...others
 })
 
 /** Runs in which one promise was broken, and whose business it is. */
@@ -918,6 +937,16 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { ...stale(13), silences: [{ by, from_us: 9 * s_us, until_us: Infinity }] }
   ],
   [
+    "a redirect that waits for a database that is known to be away, though its row is at hand",
+    StaleRedirects,
+    waiting()
+  ],
+  [
+    "a redirect that fails while the database is known to be away, though its row is at hand",
+    StaleRedirects,
+    waiting({ sent_us: 6 * s_us, answered_us: 6.2 * s_us, status: 503 })
+  ],
+  [
     "a look-up that led nowhere and was not counted",
     FailedLookUps,
     { options: guessing, exchanges: [exchange(2, guess)], journal: [] }
@@ -1335,13 +1364,46 @@ describe("the checkers", () => {
     expect(Freshness.check(evidence(away))).toEqual([])
   })
 
+  it("find nothing in a redirect that waits where the node has no row at hand that it may go by, or does not know yet that the database is away", () => {
+    const found = (some: Partial<Exchange>, others: Parameters<typeof waiting>[1] = {}) =>
+      StaleRedirects.check(evidence(waiting(some, others)))
+    const away = { by, from_us: 5 * s_us, until_us: 20 * s_us, listening_us: s_us }
+    const options = { ...presets.calm(), staleRedirects_s: 10, databases: 1, level: "actors" as const }
+    const listening = { aways: [{ ...away, listening_us: 2.7 * s_us }] }
+    const shared = { options: { ...options, databases: 2 } }
+    const never = { options: { ...options, staleRedirects_s: 0 } }
+    const small = { options: { ...options, redirectCacheMax: 1 } }
+    const draining = { journal: [bound, { tag: "draining", at_us: 4 * s_us, by } as const] }
+    const paused = { journal: [bound, { tag: "paused", at_us: 5 * s_us, by, for_us: 3 * s_us } as const] }
+    const limited = {
+      journal: [{ ...bound, link: { ...row, maxVisits: 100, visitsLeft: 100 } }]
+    }
+    const changing = { before: [exchange(3, { kind: "change" as const, status: 503 })] }
+    const silent = {
+      silences: [
+        { by, from_us: 1.2 * s_us, until_us: 2.9 * s_us },
+        { by, from_us: 3 * s_us, until_us: 20 * s_us }
+      ]
+    }
+    for (const others of [listening, shared, never, small, draining, paused, limited, changing, silent])
+      expect(found({}, others)).toEqual([])
+    expect(found({ answered_us: 5.9 * s_us })).toEqual([])
+    expect(found({ answered_us: 5 * s_us, status: 503 })).toEqual([])
+    expect(found({ answered_us: 5.9 * s_us, status: 503 })).toEqual([])
+    expect(found({ sent_us: 12.8 * s_us, answered_us: 16 * s_us, status: 503 })).toEqual([])
+    expect(found({ key: "other" })).toEqual([])
+    expect(found({ tries: 2 })).toEqual([])
+    expect(found({ from: "203.0.113.1" })).toEqual([])
+    expect(found({ path: "more" })).toEqual([])
+  })
+
   it("find nothing in a second link of a URL by a node that took one of several databases for away, and something in one by another node, or with one database", () => {
     const found = (databases: number, away: string) =>
       ReusedLinks.check(
         evidence({
           exchanges: [reusing(1)],
           journal: [bound, another],
-          aways: [{ by: away, from_us: s_us, until_us: 1.5 * s_us }],
+          aways: [{ by: away, from_us: s_us, until_us: 1.5 * s_us, listening_us: 0 }],
           options: { ...presets.calm(), databases }
         })
       ).length

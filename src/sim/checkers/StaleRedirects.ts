@@ -1,0 +1,126 @@
+import { Array } from "effect"
+import type { Checker, Evidence } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
+import type { Away } from "../stores/LinkInvalidationsVirtual.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+
+/** From when a node knows that the database is away, or a request has been sent to it, until the answer is there: it looks every 100 ms, and messages take their time where networks are slow. */
+const promptly_us = s_us
+
+/** What a node that knows that the database is away need not do at once: it stops, or stood still. */
+const isHindered = ({ journal }: Evidence, node: string, from_us: number, to_us: number): boolean =>
+  journal.some(
+    (entry) =>
+      entry.by === node &&
+      entry.at_us <= to_us &&
+      ((entry.tag === "draining" && entry.at_us > from_us - 60 * s_us) ||
+        (entry.tag === "paused" && entry.at_us + entry.for_us >= from_us))
+  )
+
+/** Links that are written, by their keys: when, and by what. */
+const writesOf = ({ exchanges, journal }: Evidence): ReadonlyMap<string, ReadonlyArray<number>> => {
+  const writes = new Map<string, Array<number>>()
+  const add = (key: string, at_us: number) => {
+    const present = writes.get(key)
+    if (present === undefined) writes.set(key, [at_us])
+    else present.push(at_us)
+  }
+  for (const entry of journal) {
+    if (entry.tag === "bound" || entry.tag === "changed") add(entry.link.key, entry.at_us)
+    if (entry.tag === "deleted" || entry.tag === "expired" || entry.tag === "freed")
+      add(entry.key, entry.at_us)
+  }
+  // A node forgets what it asks to be changed, whatever comes of that.
+  for (const { answered_us, key, kind, sent_us } of exchanges) {
+    if (key === undefined || kind === "redirect" || kind === "show" || kind === "statistics") continue
+    add(key, sent_us)
+    if (answered_us !== undefined) add(key, answered_us)
+  }
+  return writes
+}
+
+/**
+ * While a node knows that the database is away, and for `staleRedirects_s` from when it last heard of it, it redirects at once by the row of a plain link that it has at hand, also those who
+ * ask already. One that it redirected by before, while it had the database's news, it has at hand if nobody wrote the link and its cache has room.
+ */
+export const StaleRedirects: Checker = {
+  name: "stale redirects",
+  check: (evidence) => {
+    const { aways, exchanges, lives, options, silences } = evidence
+    const stale_us = options.staleRedirects_s * s_us
+    if (stale_us === 0 || options.databases > 1 || options.level !== "actors") return []
+    const writes = writesOf(evidence)
+    const isWritten = (key: string, from_us: number, to_us: number) =>
+      (writes.get(key) ?? []).some((at_us) => at_us >= from_us && at_us <= to_us)
+    const isPlain = (key: string) =>
+      (lives.get(key) ?? []).every(({ versions }) =>
+        versions.every(({ link }) => link.passwordHash === null && link.maxVisits === null)
+      )
+    const byNode = Array.groupBy(exchanges, ({ answeredBy }) => answeredBy ?? "")
+
+    /** When a node redirected by a key's row last, before it had no news any more: that row is at hand. */
+    const hadAtHand = (
+      answers: ReadonlyArray<Exchange>,
+      { listening_us }: Away,
+      heard_us: number,
+      key: string
+    ) => {
+      const last = answers.findLast(
+        (one) =>
+          one.kind === "redirect" &&
+          one.key === key &&
+          one.status === 302 &&
+          one.sent_us > listening_us &&
+          one.answered_us! <= heard_us
+      )
+      if (last === undefined) return undefined
+      const wasSilent = silences.some(
+        (one) =>
+          one.by === last.answeredBy &&
+          one.from_us <= last.answered_us! &&
+          one.until_us > last.sent_us &&
+          one.from_us < heard_us
+      )
+      return wasSilent ? undefined : last
+    }
+
+    return aways.flatMap((away) => {
+      const silence = silences.find(
+        ({ by, from_us, until_us }) => by === away.by && from_us <= away.from_us && until_us > away.from_us
+      )
+      if (silence === undefined) return []
+      const heard_us = silence.from_us
+      const answers = byNode[away.by] ?? []
+      const end_us = Math.min(away.until_us, heard_us + stale_us)
+      return answers.flatMap((exchange) => {
+        const { answered_us, from, key, kind, number, path, sent_us, status, tries } = exchange
+        if (kind !== "redirect" || key === undefined || tries > 1) return []
+        // With a path it may be another link, and where look-ups that lead nowhere are counted, the counters are in the database.
+        if (path !== undefined || from !== undefined) return []
+        const due_us = Math.max(away.from_us, sent_us) + promptly_us
+        const isLate = answered_us! > due_us
+        const isUnavailable = status >= 500 && answered_us! > away.from_us + promptly_us
+        if (due_us > end_us || !(isLate || isUnavailable)) return []
+        const last = hadAtHand(answers, away, heard_us, key)
+        if (last === undefined || !isPlain(key) || isWritten(key, last.sent_us - s_us, answered_us!))
+          return []
+        const asked = new Set(
+          answers
+            .filter((one) => one.answered_us! >= last.sent_us && one.sent_us <= due_us)
+            .map((one) => one.key)
+        )
+        if (2 * asked.size > options.redirectCacheMax) return []
+        if (isHindered(evidence, away.by, last.sent_us, answered_us!)) return []
+        const late_ms = Math.round((answered_us! - due_us) / ms_us)
+        return [
+          {
+            checker: StaleRedirects.name,
+            at_us: answered_us!,
+            text: `request ${number} for ${key} was answered ${status} ${late_ms} ms after it could have been redirected by the row at hand, by ${away.by}`,
+            keys: [key]
+          }
+        ]
+      })
+    })
+  }
+}
