@@ -105,6 +105,7 @@ export const ExactVisits: Checker = {
         ended_us <= answered_us || time.mayHaveExpired(link, answeredBy, sent_us, answered_us)
       for (const ended of asked) {
         if (ended.status !== 410 || ended.sent_us < bound_us || hasEnded(ended)) continue
+        if (known.mayBeFormer(life, ended)) continue
         // A shorter alias may have answered in its place.
         if (key.includes("/") && isUnread(ended.answeredBy, ended.sent_us)) continue
         const at_us = ended.answered_us!

@@ -4,14 +4,14 @@ import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { createdLinks, lifeAt } from "./facts/lives.ts"
 
-/** C3: after a 201, every node redirects the key until it is free again: it is unknown only before it is valid, and it has ended only if it was deleted or has expired. */
+/** C3: after a 201, every node redirects the key until it is free again: it is unknown only before it is valid, and it has ended only if it was deleted or has expired. A node that has not reached the database since may take it for the link that had the key before (C4). */
 export const ReadYourWrites: Checker = {
   name: "read your writes",
   check: (evidence) => {
     const { end_us, exchanges, lives } = evidence
     const time = databaseTime(evidence)
     const isUnread = domainsUnread(evidence)
-    const { versionsFor } = knownOf(evidence)
+    const { mayBeFormer, versionsFor } = knownOf(evidence)
     const created = createdLinks(exchanges, lives)
     const acknowledged_us = new Map<string, number>()
     for (const { answered_us, key, kind, status } of exchanges)
@@ -51,6 +51,7 @@ export const ReadYourWrites: Checker = {
         ({ link: { maxVisits }, since_us }) => maxVisits !== null && since_us <= answered_us
       )
       if (status !== 410 || life.ended_us <= answered_us || isLimited) return []
+      if (mayBeFormer(life, exchange)) return []
       if (life.link.expiresAt === null)
         return violation(`${key} is said to have ended, and nobody deleted it`)
       return hadExpired ? [] : violation(`${key} is said to have expired too early`)

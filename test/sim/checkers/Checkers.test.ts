@@ -2357,6 +2357,36 @@ describe("the checkers", () => {
     expect(ExactVisits.check(evidence({ exchanges, journal: [limited(1)] }))).not.toEqual([])
   })
 
+  it("find nothing in a link that is taken for the one that had its key before, by a node that has not reached the database since and may redirect so long, and something by any other", () => {
+    const found = (at_s: number, maxVisits: number | null, silences: Evidence["silences"]) => {
+      const again = { ...rebound, link: { ...rebound.link, maxVisits, visitsLeft: maxVisits } }
+      const some = evidence({
+        options: { ...presets.calm(), staleRedirects_s: 10 },
+        exchanges: [
+          created(1),
+          deleting(2),
+          created(30, { url: again.link.url, ...(maxVisits !== null && { maxVisits }) }),
+          exchange(at_s, { status: 410, location: undefined })
+        ],
+        journal: [bound, deleted(2 * s_us), freed(25 * s_us), again],
+        silences
+      })
+      return [...ReadYourWrites.check(some), ...ExactVisits.check(some)].length
+    }
+    const silent = [{ by, from_us: 24 * s_us, until_us: 40 * s_us }]
+    for (const maxVisits of [null, 5]) {
+      expect(found(33, maxVisits, silent)).toBe(0)
+      expect(found(33, maxVisits, [])).toBe(1)
+      expect(found(35, maxVisits, silent)).toBe(1)
+    }
+  })
+
+  it("find nothing in a right password with which another one cannot be chosen as its user is removed meanwhile", () => {
+    const removed = { ...disabled(2.0005), tag: "user removed" } as const
+    const exchanges = [aboutSessions(2, 400, { kind: "password", isRight: true })]
+    expect(UserSessions.check(evidence({ journal: [begun(1), removed], exchanges }))).toEqual([])
+  })
+
   it("find nothing in visits that a change allows, in the second after it was acknowledged and from then on", () => {
     const exchanges = [
       created(1),

@@ -32,6 +32,8 @@ type Answered = Pick<Exchange, "answered_us" | "answeredBy" | "sent_us">
 export interface Known {
   /** Whether a node may not have known at `sent_us` what had been acknowledged at `acknowledged_us`, as it has not reached the database since. */
   readonly isExcused: (node: string | undefined, sent_us: number, acknowledged_us: number) => boolean
+  /** Whether a node may still say that the link has ended which had the key before, as it has not reached the database since that was free. */
+  readonly mayBeFormer: (life: Life, answered: Answered) => boolean
   /** A change that an answer by a version missed, though it was acknowledged a second before the request. */
   readonly missedBy: (life: Life, index: number, answered: Answered) => AcknowledgedChange | undefined
   /** When the change that left a version was acknowledged, if it was. */
@@ -60,6 +62,9 @@ export const knownOf = ({ end_us, exchanges, lives, options, silences }: Evidenc
       )
   return {
     isExcused,
+    mayBeFormer: ({ bound_us, link: { key } }, { answeredBy, sent_us }) =>
+      isExcused(answeredBy, sent_us, bound_us) &&
+      (lives.get(key) ?? []).some(({ freed_us }) => freed_us <= bound_us),
     missedBy,
     acknowledged_us: (life, index) =>
       changes.get(life)?.find((change) => change.index === index)?.answered_us,
