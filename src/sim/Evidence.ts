@@ -33,12 +33,16 @@ export interface Evidence {
   readonly strikes: ReadonlyArray<Strike>
   /** When nodes had nothing from the database for more than a second, in no order. */
   readonly silences: ReadonlyArray<Silence>
-  /** When nodes took one of the databases for away, in no order. */
-  readonly aways: ReadonlyArray<Away>
+  /** When nodes took one of the databases for away, in no order, with its number. */
+  readonly aways: ReadonlyArray<Away & { readonly database: number }>
+  /** When nodes began to listen for one of the databases' news, and forgot what they knew of links, in no order. */
+  readonly listenings: ReadonlyArray<{ readonly by: string; readonly at_us: number }>
   /** The database's clock. */
   readonly clock: ClockRecord
   /** What the database's sessions took at most. */
   readonly sessions: SessionFigures
+  /** The number of the database that has a key at the end. */
+  readonly home: (key: string) => number
   /** The row of a key at the end. */
   readonly row: (key: string) => Link | null
   /** Keys in the pools, in open batch records, and in the stock at the end. */

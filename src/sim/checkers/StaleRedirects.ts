@@ -46,12 +46,14 @@ const writesOf = ({ exchanges, journal }: Evidence): ReadonlyMap<string, Readonl
 export const StaleRedirects: Checker = {
   name: "stale redirects",
   check: (evidence) => {
-    const { aways, exchanges, lives, options, silences } = evidence
+    const { aways, exchanges, faults, home, listenings, lives, options, silences } = evidence
     const stale_us = options.staleRedirects_s * s_us
-    if (stale_us === 0 || options.databases > 1 || options.level !== "actors") return []
+    if (stale_us === 0 || faults.has("bucketMove") || options.level !== "actors") return []
     const writes = writesOf(evidence)
     const isWritten = (key: string, from_us: number, to_us: number) =>
       (writes.get(key) ?? []).some((at_us) => at_us >= from_us && at_us <= to_us)
+    const hasForgotten = (node: string, from_us: number, to_us: number) =>
+      listenings.some(({ at_us, by }) => by === node && at_us >= from_us && at_us <= to_us)
     const isPlain = (key: string) =>
       (lives.get(key) ?? []).every(({ versions }) =>
         versions.every(({ link }) => link.passwordHash === null && link.maxVisits === null)
@@ -59,19 +61,10 @@ export const StaleRedirects: Checker = {
     const byNode = Array.groupBy(exchanges, ({ answeredBy }) => answeredBy ?? "")
 
     /** When a node redirected by a key's row last, before it had no news any more: that row is at hand. */
-    const hadAtHand = (
-      answers: ReadonlyArray<Exchange>,
-      { listening_us }: Away,
-      heard_us: number,
-      key: string
-    ) => {
+    const hadAtHand = (answers: ReadonlyArray<Exchange>, { heard_us }: Away, key: string) => {
       const last = answers.findLast(
         (one) =>
-          one.kind === "redirect" &&
-          one.key === key &&
-          one.status === 302 &&
-          one.sent_us > listening_us &&
-          one.answered_us! <= heard_us
+          one.kind === "redirect" && one.key === key && one.status === 302 && one.answered_us! <= heard_us
       )
       if (last === undefined) return undefined
       const wasSilent = silences.some(
@@ -85,23 +78,19 @@ export const StaleRedirects: Checker = {
     }
 
     return aways.flatMap((away) => {
-      const silence = silences.find(
-        ({ by, from_us, until_us }) => by === away.by && from_us <= away.from_us && until_us > away.from_us
-      )
-      if (silence === undefined) return []
-      const heard_us = silence.from_us
+      const { heard_us } = away
       const answers = byNode[away.by] ?? []
       const end_us = Math.min(away.until_us, heard_us + stale_us)
       return answers.flatMap((exchange) => {
         const { answered_us, from, key, kind, number, path, sent_us, status, tries } = exchange
         if (kind !== "redirect" || key === undefined || tries > 1) return []
         // With a path it may be another link, and where look-ups that lead nowhere are counted, the counters are in the database.
-        if (path !== undefined || from !== undefined) return []
+        if (path !== undefined || from !== undefined || home(key) !== away.database) return []
         const due_us = Math.max(away.from_us, sent_us) + promptly_us
         const isLate = answered_us! > due_us
         const isUnavailable = status >= 500 && answered_us! > away.from_us + promptly_us
         if (due_us > end_us || !(isLate || isUnavailable)) return []
-        const last = hadAtHand(answers, away, heard_us, key)
+        const last = hadAtHand(answers, away, key)
         if (last === undefined || !isPlain(key) || isWritten(key, last.sent_us - s_us, answered_us!))
           return []
         const asked = new Set(
@@ -110,6 +99,7 @@ export const StaleRedirects: Checker = {
             .map((one) => one.key)
         )
         if (2 * asked.size > options.redirectCacheMax) return []
+        if (hasForgotten(away.by, last.sent_us, due_us)) return []
         if (isHindered(evidence, away.by, last.sent_us, answered_us!)) return []
         const late_ms = Math.round((answered_us! - due_us) / ms_us)
         return [

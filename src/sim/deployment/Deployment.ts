@@ -1,4 +1,5 @@
 import { Context, Effect, Record } from "effect"
+import { bucketOf } from "../../keys/Buckets.ts"
 import { KeyMinter, type KeyOrder } from "../../keys/KeyMinter.ts"
 import * as Minter from "../../keys/KeyMinter.ts"
 import * as KeySpace from "../../keys/KeySpace.ts"
@@ -255,9 +256,11 @@ export class Deployment {
       faults: counted(this.#strikes.map(({ name }) => name)),
       strikes: this.#strikes,
       silences: this.#databases.flatMap(({ silences }) => silences),
-      aways: this.#databases.flatMap(({ aways }) => aways),
+      aways: this.#databases.flatMap(({ aways }, database) => aways.map((one) => ({ ...one, database }))),
+      listenings: this.#databases.flatMap(({ listenings }) => listenings),
       sessions: this.#database.figures,
       clock: this.#database.clock.record,
+      home: (key) => this.#database.tables.placement.places[bucketOf(key)]!.home,
       row: (key) => (this.#homes ?? this.#database).row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       open: this.#database.openBatches,

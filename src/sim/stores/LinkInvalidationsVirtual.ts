@@ -207,8 +207,8 @@ export interface Silence {
 
 /** A time in which a process took the database for away, in microseconds since the world's beginning: two questions in a row had failed. */
 export interface Away extends Silence {
-  /** When it began to listen before that, for the last time, and forgot all that it knew. */
-  readonly listening_us: number
+  /** When it sent the last heartbeat before that which was answered. */
+  readonly heard_us: number
 }
 
 /** The database's announcements of changed links, and the connections of those who listen for them. */
@@ -229,7 +229,8 @@ export class VirtualNews {
   readonly #silences: Array<Silence> = []
   /** Since when processes have taken the database for away that do so now. */
   readonly #awaySince_us = new Map<string, number>()
-  readonly #listening_us = new Map<string, number>()
+  /** When processes began to listen, and forgot all that they knew, in this order. */
+  readonly listenings: Array<{ readonly by: string; readonly at_us: number }> = []
   readonly #aways: Array<Away> = []
 
   /** `connected` is told of each connection that listens. */
@@ -261,22 +262,22 @@ export class VirtualNews {
   heard(by: string, asked_us: number) {
     const from_us = this.#heard_us.get(by)
     const until_us = this.#server.world.now_us
+    const since_us = this.#awaySince_us.get(by)
+    if (since_us !== undefined) {
+      this.#awaySince_us.delete(by)
+      this.#aways.push(this.#away(by, since_us, until_us))
+    }
     this.#heard_us.set(by, asked_us)
     if (from_us !== undefined && until_us - from_us > s_us) this.#silences.push({ by, from_us, until_us })
-    const since_us = this.#awaySince_us.get(by)
-    if (since_us === undefined) return
-    this.#awaySince_us.delete(by)
-    this.#aways.push(this.#away(by, since_us, until_us))
   }
 
   /** Notes that a process listens from now on. */
   listens(by: string) {
-    // While it takes the database for away, that is about the time after.
-    if (!this.#awaySince_us.has(by)) this.#listening_us.set(by, this.#server.world.now_us)
+    this.listenings.push({ by, at_us: this.#server.world.now_us })
   }
 
   #away(by: string, from_us: number, until_us: number): Away {
-    return { by, from_us, until_us, listening_us: this.#listening_us.get(by) ?? 0 }
+    return { by, from_us, until_us, heard_us: this.#heard_us.get(by) ?? 0 }
   }
 
   /** Notes that a process takes the database for away, until a heartbeat of it is answered. */

@@ -496,6 +496,11 @@ export class VirtualDatabase {
     return this.#news.aways
   }
 
+  /** See `VirtualNews`. */
+  get listenings() {
+    return this.#news.listenings
+  }
+
   /** The watermarks of all slots that were ever used. */
   get watermarks(): ReadonlyArray<Watermark> {
     return Effect.runSync(Effect.orDie(this.#primary.ranges.watermarks))

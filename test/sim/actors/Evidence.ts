@@ -65,6 +65,8 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   aways: [],
   sessions: new SessionFigures(),
   clock: recordOf([], 0),
+  listenings: [],
+  home: () => 0,
   row: (key) => (key === row.key ? row : null),
   pooled: new Set(),
   recorded: new Set(),

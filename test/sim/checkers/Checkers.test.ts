@@ -305,7 +305,15 @@ const stale = (at_s: number): Partial<Evidence> => ({
   journal: [bound, deleted(2 * s_us)]
 })
 
-/** A link that is redirected, and once more by a node that takes the database for away from 5 s on, of which it heard at 3 s, and that may redirect by what it knows for 10 s. */
+/** A node takes the database for away, of which it heard at 3 s. */
+const takenForAway = {
+  by,
+  from_us: 5 * s_us,
+  until_us: 20 * s_us,
+  heard_us: 3 * s_us,
+  database: 0
+} as const
+/** A link that is redirected, and once more by a node that takes the database for away from 5 s on, and that may redirect by what it knows for 10 s. */
 const waiting = (
   some: Partial<Exchange> = {},
   { before = [], ...others }: Partial<Evidence> & { readonly before?: ReadonlyArray<Exchange> } = {}
@@ -319,7 +327,7 @@ const waiting = (
   ],
   journal: [bound],
   silences: [{ by, from_us: 3 * s_us, until_us: 20 * s_us }],
-  aways: [{ by, from_us: 5 * s_us, until_us: 20 * s_us, listening_us: s_us }],
+  aways: [takenForAway],
   ...others
 })
 
@@ -1367,10 +1375,10 @@ describe("the checkers", () => {
   it("find nothing in a redirect that waits where the node has no row at hand that it may go by, or does not know yet that the database is away", () => {
     const found = (some: Partial<Exchange>, others: Parameters<typeof waiting>[1] = {}) =>
       StaleRedirects.check(evidence(waiting(some, others)))
-    const away = { by, from_us: 5 * s_us, until_us: 20 * s_us, listening_us: s_us }
     const options = { ...presets.calm(), staleRedirects_s: 10, databases: 1, level: "actors" as const }
-    const listening = { aways: [{ ...away, listening_us: 2.7 * s_us }] }
-    const shared = { options: { ...options, databases: 2 } }
+    const listening = { listenings: [{ by, at_us: 4.5 * s_us }] }
+    const elsewhere = { home: () => 1 }
+    const moved = { faults: new Map([["bucketMove", 1]]) }
     const never = { options: { ...options, staleRedirects_s: 0 } }
     const small = { options: { ...options, redirectCacheMax: 1 } }
     const draining = { journal: [bound, { tag: "draining", at_us: 4 * s_us, by } as const] }
@@ -1385,7 +1393,18 @@ describe("the checkers", () => {
         { by, from_us: 3 * s_us, until_us: 20 * s_us }
       ]
     }
-    for (const others of [listening, shared, never, small, draining, paused, limited, changing, silent])
+    for (const others of [
+      listening,
+      elsewhere,
+      moved,
+      never,
+      small,
+      draining,
+      paused,
+      limited,
+      changing,
+      silent
+    ])
       expect(found({}, others)).toEqual([])
     expect(found({ answered_us: 5.9 * s_us })).toEqual([])
     expect(found({ answered_us: 5 * s_us, status: 503 })).toEqual([])
@@ -1403,7 +1422,7 @@ describe("the checkers", () => {
         evidence({
           exchanges: [reusing(1)],
           journal: [bound, another],
-          aways: [{ by: away, from_us: s_us, until_us: 1.5 * s_us, listening_us: 0 }],
+          aways: [{ ...takenForAway, by: away, from_us: s_us, until_us: 1.5 * s_us }],
           options: { ...presets.calm(), databases }
         })
       ).length
