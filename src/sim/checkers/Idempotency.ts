@@ -60,11 +60,12 @@ const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Bindi
 }
 
 /**
- * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `asked`: all of them, those included of which nothing else is judged since their user was refused. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
  * that were answered while the first answer was kept for certain: those of later ones may make a link again.
  */
 const faultsOf = (
   all: ReadonlyArray<Exchange>,
+  asked: ReadonlyArray<Exchange>,
   bound: ReadonlyMap<string, ReadonlyArray<Binding>>,
   kept_us: number,
   isLost: (from_us: number, until_us: number) => boolean,
@@ -97,7 +98,7 @@ const faultsOf = (
   const created = made.filter(({ isReplay, status }) => !isReplay && status === 201)
   const unlike = requests.find(
     ({ answered_us, status, url }) =>
-      status === 422 && !all.some((other) => other.url !== url && other.sent_us < answered_us!)
+      status === 422 && !asked.some((other) => other.url !== url && other.sent_us < answered_us!)
   )
   /** What stands answered: what follows is answered alike, or refused when it asks for something else. */
   const known = made.filter(({ isReplay, status }) => isReplay || status === 201)
@@ -142,9 +143,9 @@ const faultsOf = (
 export const Idempotency: Checker = {
   name: "idempotency",
   check: (evidence) => {
-    const keyed = evidence.exchanges.filter(
-      (exchange) => exchange.idempotencyKey !== undefined && !isRefusedToUser(exchange)
-    )
+    const withKey = evidence.exchanges.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
+    const asked = Array.groupBy(withKey, ({ idempotencyKey }) => idempotencyKey!)
+    const keyed = withKey.filter((exchange) => !isRefusedToUser(exchange))
     const bound = boundTo(evidence)
     // By the database's clock.
     const skipped_us = evidence.clock.jumps.reduce((sum, { by_us }) => sum + Math.max(0, by_us), 0)
@@ -171,12 +172,14 @@ export const Idempotency: Checker = {
       isAnyLost || losses.some(({ at_us }) => from_us <= at_us && at_us <= until_us)
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, bound, kept_us, isLost, forgottenAt).map(([at, text]): Violation => ({
-          checker: Idempotency.name,
-          at_us: at.answered_us ?? evidence.end_us,
-          text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
-          keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
-        }))
+        faultsOf(requests, asked[idempotencyKey]!, bound, kept_us, isLost, forgottenAt).map(
+          ([at, text]): Violation => ({
+            checker: Idempotency.name,
+            at_us: at.answered_us ?? evidence.end_us,
+            text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
+            keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
+          })
+        )
     )
   }
 }

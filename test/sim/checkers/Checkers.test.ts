@@ -1446,6 +1446,21 @@ describe("the checkers", () => {
     expect(Idempotency.check(several(2, { status: 201 }))).not.toEqual([])
   })
 
+  it("find nothing in a request that is refused for its body while another one with its key is refused to its user, and something where that had the same body", () => {
+    const found = (url: string) =>
+      Idempotency.check(
+        evidence({
+          exchanges: [
+            keyed(1, { status: 422, key: undefined, body: "", apiKey: "u", answered_us: 3 * s_us }),
+            keyed(2, { status: 429, key: undefined, body: "", apiKey: "u", url })
+          ],
+          journal: []
+        })
+      )
+    expect(found("https://example.com/2")).toEqual([])
+    expect(found(row.url)).not.toEqual([])
+  })
+
   it("find nothing in a repeat that makes another link when the answer is not kept any more", () => {
     const options = { ...presets.calm(), answersKept_s: 10 }
     const exchanges = [keyed(1), keyed(12, { key: "xyz" })]
