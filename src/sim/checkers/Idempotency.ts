@@ -60,18 +60,18 @@ const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Bindi
 }
 
 /**
- * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. `asked`: all of them, those included of which nothing else is judged since their user was refused. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. Of those that were refused to their user nothing is judged but that they asked. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
  * that were answered while the first answer was kept for certain: those of later ones may make a link again.
  */
 const faultsOf = (
-  all: ReadonlyArray<Exchange>,
   asked: ReadonlyArray<Exchange>,
   bound: ReadonlyMap<string, ReadonlyArray<Binding>>,
   kept_us: number,
   isLost: (from_us: number, until_us: number) => boolean,
   forgottenAt: (binding: Binding) => number
 ): ReadonlyArray<readonly [at: Exchange, text: string]> => {
-  const until_us = all[0]!.sent_us + kept_us
+  const all = asked.filter((exchange) => !isRefusedToUser(exchange))
+  const until_us = (all[0]?.sent_us ?? 0) + kept_us
   const requests = all.filter(({ answered_us }) => answered_us === undefined || answered_us < until_us)
   if (requests.length === 0) return []
   const made = requests.filter(isMade)
@@ -143,9 +143,7 @@ const faultsOf = (
 export const Idempotency: Checker = {
   name: "idempotency",
   check: (evidence) => {
-    const withKey = evidence.exchanges.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
-    const asked = Array.groupBy(withKey, ({ idempotencyKey }) => idempotencyKey!)
-    const keyed = withKey.filter((exchange) => !isRefusedToUser(exchange))
+    const keyed = evidence.exchanges.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
     const bound = boundTo(evidence)
     // By the database's clock.
     const skipped_us = evidence.clock.jumps.reduce((sum, { by_us }) => sum + Math.max(0, by_us), 0)
@@ -172,14 +170,12 @@ export const Idempotency: Checker = {
       isAnyLost || losses.some(({ at_us }) => from_us <= at_us && at_us <= until_us)
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, asked[idempotencyKey]!, bound, kept_us, isLost, forgottenAt).map(
-          ([at, text]): Violation => ({
-            checker: Idempotency.name,
-            at_us: at.answered_us ?? evidence.end_us,
-            text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
-            keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
-          })
-        )
+        faultsOf(requests, bound, kept_us, isLost, forgottenAt).map(([at, text]): Violation => ({
+          checker: Idempotency.name,
+          at_us: at.answered_us ?? evidence.end_us,
+          text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
+          keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
+        }))
     )
   }
 }

@@ -1,5 +1,4 @@
 import { Context, Effect, Record } from "effect"
-import { bucketOf } from "../../keys/Buckets.ts"
 import { KeyMinter, type KeyOrder } from "../../keys/KeyMinter.ts"
 import * as Minter from "../../keys/KeyMinter.ts"
 import * as KeySpace from "../../keys/KeySpace.ts"
@@ -260,7 +259,7 @@ export class Deployment {
       listenings: this.#databases.flatMap(({ listenings }) => listenings),
       sessions: this.#database.figures,
       clock: this.#database.clock.record,
-      home: (key) => this.#database.tables.placement.places[bucketOf(key)]!.home,
+      home: (key) => this.#homes?.home(key) ?? 0,
       row: (key) => (this.#homes ?? this.#database).row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       open: this.#database.openBatches,

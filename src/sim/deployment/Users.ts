@@ -118,9 +118,10 @@ export class Users {
   /** Adds them to the database. Only from within the world. */
   start(until_us: number) {
     const { accounts, audit, webhooks } = this.#database.users.stores
-    if (this.names.length > 0)
+    if (this.names.length > 0) {
       this.#done(Effect.forEach(oldEntries(this.#world.now_ms), audit.record, { discard: true }))
-    if (this.names.length > 0) this.#done(accounts.addUser(this.#formerAdministrator()))
+      this.#done(accounts.addUser(this.#formerAdministrator()))
+    }
     const by = "the beginning"
     for (const id of this.names) {
       const draft = {

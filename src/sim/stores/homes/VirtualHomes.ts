@@ -74,9 +74,14 @@ export class VirtualHomes {
     return this.databases[0]!
   }
 
+  /** The number of the database where a key is at home. */
+  home(key: string): number {
+    return this.control.tables.placement.places[bucketOf(key)]!.home
+  }
+
   /** The row of a key where it is at home. */
   row(key: string): Link | undefined {
-    return this.databases[this.control.tables.placement.places[bucketOf(key)]!.home]!.row(key)
+    return this.databases[this.home(key)]!.row(key)
   }
 
   #linksOf(links: typeof LinkStore.Service): typeof LinkStore.Service {
