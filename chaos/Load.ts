@@ -111,12 +111,12 @@ export const creating = (
 export const changing = (
   acknowledged: Acknowledged,
   { apiKey, requestId }: { readonly apiKey: string; readonly requestId: string }
-): { readonly key: string; readonly ask: (client: Client) => Promise<Answer> } | undefined => {
+): { readonly key: string; readonly ask: (client: Pick<Client, "ask">) => Promise<Answer> } | undefined => {
   const url = `https://example.com/changed/${requestId}`
   const link = acknowledged.takeForChange(url)
   if (link === undefined) return undefined
   const path = `/api/v1/links/${link.key}`
-  const ask = async (client: Client) => {
+  const ask = async (client: Pick<Client, "ask">) => {
     const answer = await client.ask({ method: "PATCH", path, requestId, apiKey, json: { url } })
     acknowledged.changed(link, url, answer.status === 200)
     return answer

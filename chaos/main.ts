@@ -74,6 +74,7 @@ const runDatabases = (options: DatabasesArguments.Arguments) =>
       Databases.run({
         ...options,
         limits: { redirects: 0.9999, others: 1, unwritten_ms: 1_000, back_ms: 10_000 },
+        patience_s: 0,
         notify: Console.error
       })
     )

@@ -74,7 +74,7 @@ const startMover = (topology: Topology, args: ReadonlyArray<string>) =>
         Effect.sync(() => existsSync(pid) && readFileSync(pid, "utf8") !== ""),
         (isThere) => isThere
       ),
-      limit: "20 seconds"
+      limit: "60 seconds"
     })
   })
 

@@ -9,15 +9,16 @@ import { steadily } from "../Load.ts"
 import type { Violation } from "../Observed.ts"
 import type { Arguments } from "./Arguments.ts"
 import * as Checks from "./Checks.ts"
-import * as Commits from "./Commits.ts"
 import * as Contents from "./Contents.ts"
 import * as Moves from "./Moves.ts"
 import * as Topology from "./Topology.ts"
-import { isPartialList, parts, Traffic } from "./Traffic.ts"
+import { isPartialList, type Operation, parts, Traffic } from "./Traffic.ts"
 
 /** Beside the arguments: what is asked for, and whom to tell how it goes, in one line each. */
 export interface Options extends Arguments {
   readonly limits: Checks.Limits
+  /** For how long clients ask again; 0: they ask once. See {@link Traffic}. */
+  readonly patience_s: number
   readonly notify: (line: string) => Effect.Effect<void>
 }
 
@@ -28,13 +29,11 @@ export interface Report {
   readonly acknowledged: number
   readonly unacknowledged: number
   readonly skipped: number
-  readonly requests: Readonly<Record<string, { readonly sent: number; readonly right: number }>>
+  readonly requests: Readonly<Record<string, { readonly sent: number; readonly right: number; readonly again: number }>>
   readonly instead: Readonly<Record<string, number>>
   readonly moves: ReadonlyArray<Moves.Moved>
   readonly visits: Checks.Visits
   readonly back_ms: number | null
-  /** Commits of the run's own, and those of them that were slow. */
-  readonly commits: { readonly count: number; readonly slow: number }
   readonly resolved: Readonly<Record<string, Base.Resolved>>
   readonly violations: ReadonlyArray<Violation>
   readonly violationsUntold: number
@@ -111,6 +110,16 @@ const untilWhole = ({ adminKey, nodes }: Topology.Topology, from: number) =>
     Effect.timeoutTo({ duration: "60 seconds", onTimeout: () => null, onSuccess: (ms) => ms })
   )
 
+/** Waits until each kind of request was answered in this phase; gives those that were not, where that took much too long. */
+const untilAnswered = (traffic: Traffic): Effect.Effect<ReadonlyArray<Operation>> =>
+  Effect.sync(() => traffic.unanswered()).pipe(
+    Effect.repeat({
+      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo("60 seconds")),
+      until: (operations) => operations.length === 0
+    }),
+    Effect.map(() => traffic.unanswered())
+  )
+
 const table = (
   report: Omit<Report, "told">,
   traffic: Traffic,
@@ -128,7 +137,6 @@ const table = (
     "",
     `${report.links} links, ${report.seconds} s; ${report.acknowledged} creates acknowledged, ${report.unacknowledged} not; ${report.skipped} turns skipped for want of a free client`,
     `Visits: ${visits.answered} redirects answered, ${visits.uncertain} uncertain; ${visits.counted} counted, ${visits.lost} lost (at most ${visits.lostMax} may be), ${visits.doubled} counted twice`,
-    `Commits of the run's own: ${report.commits.count}, of which ${report.commits.slow} took ${Commits.slow_ms} ms or more`,
     `The database that was away was used again ${report.back_ms ?? "more than 60,000"} ms after its return`,
     `Resolved past the load balancer: ${Object.entries(report.resolved)
       .map(([node, { askedAgain, right }]) => `${node} ${right} (${askedAgain} asked again)`)
@@ -153,7 +161,7 @@ const table = (
 export const run = Effect.fn("databases.run")(function* (
   options: Options
 ): Effect.fn.Return<Report, Unavailable, Scope.Scope> {
-  const { away_s, calm_s, clients, limits, links, logs, requestsPerSecond } = options
+  const { away_s, calm_s, clients, limits, links, logs, patience_s, requestsPerSecond } = options
   const begun = performance.now()
   const notify = (line: string) =>
     options.notify(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
@@ -168,8 +176,13 @@ export const run = Effect.fn("databases.run")(function* (
   const homes = yield* Contents.placement(topology)
   const before = yield* Contents.read(topology)
 
-  const commits = yield* Commits.watch(topology.databases)
-  const traffic = new Traffic({ adminKey, homes, commits, seeded: links, chance: Math.random })
+  const traffic = new Traffic({
+    adminKey,
+    homes,
+    patience_ms: 1_000 * patience_s,
+    seeded: links,
+    chance: Math.random
+  })
   const { acknowledged, observed } = traffic
   const violate = (promise: string, evidence: string) => observed.violate(promise, evidence)
   const warm = yield* Effect.promise(async () => {
@@ -199,6 +212,7 @@ export const run = Effect.fn("databases.run")(function* (
 
   const moves: Array<Moves.Moved> = []
   let back_ms: number | null = null
+  let unanswered: ReadonlyArray<Operation> = []
   yield* Effect.gen(function* () {
     yield* steadily({
       port,
@@ -230,6 +244,7 @@ export const run = Effect.fn("databases.run")(function* (
     traffic.begin("away", new Set(homes[killed]!))
     yield* victim.signal("SIGKILL")
     yield* Effect.sleep(`${away_s} seconds`)
+    unanswered = yield* untilAnswered(traffic)
     yield* victim.ended
     traffic.begin("return", new Set(homes[killed]!))
     const from = performance.now()
@@ -255,7 +270,7 @@ export const run = Effect.fn("databases.run")(function* (
   const after = yield* Contents.read(topology)
   const written = yield* Contents.readWritten(topology)
   Checks.judgeMoves(violate, traffic, moves, limits)
-  Checks.judgeAway(violate, traffic, back_ms, limits)
+  Checks.judgeAway(violate, traffic, { back_ms, unanswered }, limits)
   Checks.judgeContents(violate, "at the end", before, after, true)
   Checks.judgeWritten(violate, traffic, written)
   Base.compareBound(observed, acknowledged, {
@@ -270,13 +285,12 @@ export const run = Effect.fn("databases.run")(function* (
     unacknowledged: acknowledged.unacknowledged,
     skipped: traffic.skipped,
     requests: Object.fromEntries(
-      [...traffic.tallies].map(([name, { right, sent }]) => [name, { sent, right }])
+      [...traffic.tallies].map(([name, { again, right, sent }]) => [name, { sent, right, again }])
     ),
     instead: Object.fromEntries(traffic.instead),
     moves,
     visits,
     back_ms,
-    commits: { count: commits.count, slow: commits.slow },
     resolved: Object.fromEntries(resolved),
     judgements: Checks.judgements(
       {

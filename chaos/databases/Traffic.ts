@@ -1,13 +1,13 @@
 // What clients ask while links are moved and while a database is away, and what they were answered.
 
+import { setTimeout } from "node:timers/promises"
 import { adminId } from "../../src/accounts/Access.ts"
 import { bucketOf, bucketOfName } from "../../src/keys/Buckets.ts"
 import * as Secret from "../../src/secrets/Secret.ts"
 import { Acknowledged, changingMax } from "../Acknowledged.ts"
-import type { Answer, Client } from "../Client.ts"
+import type { Answer, Asking, Client } from "../Client.ts"
 import { changing, coldKey, creating, describe, judgeCreate, judgeRedirect, type Turn } from "../Load.ts"
 import { answerMax_ms, Observed } from "../Observed.ts"
-import type { Commits } from "./Commits.ts"
 
 /**
  * What clients do: redirect by a link that is asked for all the time, or by one that no cache has; make a link; make one under an
@@ -27,17 +27,18 @@ export type Phase = (typeof phases)[number]
 
 /**
  * What a request has to do with what is killed: nothing; its link or guard is in the database that is away; it failed and was under way
- * when a node was killed, or began within 7 s of that (C8); or it failed while buckets were fenced and their mover was dead, and writes; or
- * it failed, and writes, while commits of the run's own were slow.
+ * when a node was killed, or began within 7 s of that (C8); or it failed while buckets were fenced and their mover was dead, and writes.
  */
-export const sides = ["none", "away", "node killed", "mover killed", "slow commits"] as const
+export const sides = ["none", "away", "node killed", "mover killed"] as const
 /** See {@link sides}. */
 export type Side = (typeof sides)[number]
 
-/** Counts of requests, and how long right answers took, in milliseconds. */
+/** Counts of requests, and how long right answers took, with all that was asked again before them, in milliseconds. */
 export interface Tally {
   sent: number
   right: number
+  /** How often requests were asked again. */
+  again: number
   readonly times_ms: Array<number>
 }
 
@@ -58,8 +59,11 @@ const hotLinks = 100
 /** What waits for the mover where its bucket is fenced. */
 const writes: ReadonlySet<Operation> = new Set(["keyed create", "repeat", "change"])
 
-/** What waits for commits. */
-const commits: ReadonlySet<Operation> = new Set([...writes, "create"])
+/** Answers that tell a client to ask again; 0 is no answer. */
+const askAgain: ReadonlySet<number> = new Set([0, 503, 504])
+
+/** So much later a client asks again. */
+const pause_ms = 250
 
 /** For so long a class of requests may fail when a node was killed. */
 const nodeKilled_ms = 7_000
@@ -111,7 +115,11 @@ interface TrafficOptions {
   readonly seeded: number
   /** The buckets of each database, while none are moved. */
   readonly homes: ReadonlyArray<ReadonlyArray<number>>
-  readonly commits: Pick<Commits, "wereSlow">
+  /**
+   * For so long a client asks again, where it did not get an answer or was told to: a machine on which a request takes longer than a node
+   * gives it then still shows what it is answered. 0: it asks once. Redirects are asked once whatever this says.
+   */
+  readonly patience_ms: number
 }
 
 /** See the parts. */
@@ -133,6 +141,8 @@ export class Traffic {
   #phase: Phase = "calm"
   /** Counts up with each phase. */
   #turn = 0
+  /** What began and was answered right within the phase, and had nothing to do with what is killed. */
+  readonly #answered = new Set<Operation>()
   #serial = 0
   readonly #keys: Array<string> = []
   /** When the last redirects were answered. */
@@ -141,15 +151,15 @@ export class Traffic {
   readonly #adminKey: string
   readonly #seeded: number
   readonly #chance: () => number
-  readonly #commits: Pick<Commits, "wereSlow">
+  readonly #patience_ms: number
   readonly #homeOf: ReadonlyMap<number, number>
   readonly #hotOnes: Spread
   readonly #changingOnes: Spread
   readonly #hot: Array<string> = []
 
-  constructor({ adminKey, chance, commits, homes, seeded }: TrafficOptions) {
+  constructor({ adminKey, chance, homes, patience_ms, seeded }: TrafficOptions) {
     this.#adminKey = adminKey
-    this.#commits = commits
+    this.#patience_ms = patience_ms
     this.#chance = chance
     this.#seeded = seeded
     this.#homeOf = new Map(homes.flatMap((buckets, home) => buckets.map((bucket) => [bucket, home] as const)))
@@ -165,6 +175,7 @@ export class Traffic {
   begin(phase: Phase, away: ReadonlySet<number> = new Set()): void {
     this.#phase = phase
     this.#turn++
+    this.#answered.clear()
     this.#away = away
   }
 
@@ -174,19 +185,25 @@ export class Traffic {
     if (is) for (const request of this.#underWay) request.isMoverDead = true
   }
 
+  /** What was not yet asked for and answered right within this phase, but for what has to do with what is killed. */
+  unanswered(): ReadonlyArray<Operation> {
+    return operations.filter((operation) => !this.#answered.has(operation))
+  }
+
   /** What was counted so far. */
   tallyOf(phase: Phase, operation: Operation, side: Side = "none"): Tally {
     const name = `${phase} ${operation} ${side}`
-    const tally = this.tallies.get(name) ?? { sent: 0, right: 0, times_ms: [] }
+    const tally = this.tallies.get(name) ?? { sent: 0, right: 0, again: 0, times_ms: [] }
     this.tallies.set(name, tally)
     return tally
   }
 
   /**
-   * Notes that a request begins, about `bucket` where it is about one. Call what comes back at its end. One that failed counts in the
-   * phase in which it did: it may have begun just before.
+   * Notes that a request begins, about `bucket` where it is about one. Gives what asks for it, again where it has to, but not while the
+   * bucket's database is away; and what to call at its end. One that failed counts in the phase in which it did: it may have begun just
+   * before.
    */
-  #sent(operation: Operation, bucket: number | null) {
+  #begin(operation: Operation, bucket: number | null) {
     const [phase, turn, start] = [this.#phase, this.#turn, performance.now()]
     const isAway = () => bucket !== null && this.#away.has(bucket)
     const wasAway = isAway()
@@ -199,26 +216,38 @@ export class Traffic {
       if (wasAway || (!isRight && this.#turn !== turn && isAway())) return "away"
       if (isRight) return "none"
       if (request.isNodeKilled) return "node killed"
-      if (request.isMoverDead && writes.has(operation)) return "mover killed"
-      const isSlow = commits.has(operation) && this.#commits.wereSlow(start, performance.now())
-      return isSlow ? "slow commits" : "none"
+      return request.isMoverDead && writes.has(operation) ? "mover killed" : "none"
     }
-    return (isRightEver: boolean, answered: string): void => {
+    let [again, askedAt] = [0, start]
+    const ask = async (client: Pick<Client, "ask">, asking: Asking): Promise<Answer> => {
+      for (;;) {
+        askedAt = performance.now()
+        const answer = await client.ask(asking)
+        const isOver = performance.now() - start >= this.#patience_ms
+        if (isOver || isAway() || !askAgain.has(answer.status)) return answer
+        again++
+        await setTimeout(pause_ms)
+      }
+    }
+    const end = (isRightEver: boolean, answered: string): void => {
       this.#underWay.delete(request)
-      const took_ms = performance.now() - start
-      const isLate = isRightEver && took_ms > answerMax_ms
+      const now = performance.now()
+      const isLate = isRightEver && now - askedAt > answerMax_ms
       const isRight = isRightEver && !isLate
       const side = sideOf(isRight)
       const tally = this.tallyOf(isRight ? phase : this.#phase, operation, side)
       tally.sent++
+      tally.again += again
       if (isRight) {
         tally.right++
-        tally.times_ms.push(took_ms)
+        tally.times_ms.push(now - start)
+        if (side === "none" && this.#turn === turn) this.#answered.add(operation)
         return
       }
       const what = `${this.#phase}: ${operation}${side === "none" ? "" : ` (${side})`}: ${isLate ? "late" : answered}`
       this.instead.set(what, (this.instead.get(what) ?? 0) + 1)
     }
+    return { ask, end }
   }
 
   #visitsOf(key: string) {
@@ -270,10 +299,10 @@ export class Traffic {
   }
 
   async #redirect(client: Client, operation: Operation, key: string) {
-    const end = this.#sent(operation, linkOf(key))
+    const request = this.#begin(operation, linkOf(key))
     const answer = await client.ask({ method: "GET", path: `/${key}`, requestId: this.#nextId() })
     this.visited(key, answer)
-    end(
+    request.end(
       judgeRedirect(this.observed, this.acknowledged, answer, { key, at: "the load balancer" }),
       describe(answer)
     )
@@ -282,17 +311,17 @@ export class Traffic {
   async #create(client: Client) {
     const requestId = this.#nextId()
     const url = `https://example.com/chaos/${requestId}`
-    const end = this.#sent("create", null)
-    const answer = await client.ask(creating({ adminKey: this.#adminKey }, requestId, url))
+    const request = this.#begin("create", null)
+    const answer = await request.ask(client, creating({ adminKey: this.#adminKey }, requestId, url))
     const key = judgeCreate(this.observed, this.acknowledged, answer, url)
     if (key !== null) this.#made(key, url)
-    end(key !== null, describe(answer))
+    request.end(key !== null, describe(answer))
   }
 
   async #ask(client: Client, operation: Operation, keyed: Keyed) {
     const { requestId, url } = keyed
-    const end = this.#sent(operation, bucketOfName(guardOf(requestId)))
-    const answer = await client.ask(creating({ adminKey: this.#adminKey }, requestId, url, true))
+    const { ask, end } = this.#begin(operation, bucketOfName(guardOf(requestId)))
+    const answer = await ask(client, creating({ adminKey: this.#adminKey }, requestId, url, true))
     const before = keyed.key
     if (answer.status !== 201) return end(false, describe(answer))
     const { key } = JSON.parse(answer.body) as { readonly key: string }
@@ -326,17 +355,17 @@ export class Traffic {
   async #change(client: Client) {
     const link = changing(this.acknowledged, { apiKey: this.#adminKey, requestId: this.#nextId() })
     if (link === undefined) return
-    const end = this.#sent("change", linkOf(link.key))
-    const answer = await link.ask(client)
+    const request = this.#begin("change", linkOf(link.key))
+    const answer = await link.ask({ ask: (asking) => request.ask(client, asking) })
     // A link whose change failed is not changed again.
     if (answer.status !== 200) this.#changingOnes.lost(this.#homeOf.get(linkOf(link.key))!)
-    end(answer.status === 200, describe(answer))
+    request.end(answer.status === 200, describe(answer))
   }
 
   async #list(client: Client) {
     const [phase, turn] = [this.#phase, this.#turn]
-    const end = this.#sent("list", null)
-    const answer = await client.ask({
+    const { ask, end } = this.#begin("list", null)
+    const answer = await ask(client, {
       method: "GET",
       path: `/api/v1/links?limit=${listed}`,
       requestId: this.#nextId(),

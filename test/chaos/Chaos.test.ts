@@ -71,12 +71,15 @@ describePostgres("a cluster of real processes", () => {
   )
 })
 
-/** Wider for the same reason. What is asked of links, guards and visits is asked for in full. */
+/**
+ * Times are wider for the same reason, and clients ask again where a node had not the time that it gives a request. What is asked of
+ * links, guards and visits is asked for in full.
+ */
 const databaseLimits: Checks.Limits = {
   redirects: 0.998,
-  others: 0.95,
-  unwritten_ms: 5_000,
-  back_ms: 30_000
+  others: 0.99,
+  unwritten_ms: 15_000,
+  back_ms: 60_000
 }
 
 if (hasPrograms) {
@@ -90,9 +93,10 @@ if (hasPrograms) {
             away_s: 5,
             calm_s: 2,
             logs: null,
-            requestsPerSecond: 60,
-            clients,
+            requestsPerSecond: 40,
+            clients: 2,
             limits: databaseLimits,
+            patience_s: 60,
             notify: () => Effect.void
           })
           expect(report.violations, report.told).toEqual([])
@@ -109,7 +113,7 @@ if (hasPrograms) {
           expect(found.get("kill -9 of the mover, of a node")).toBe("3, 2")
           expect(found.get("tables of a database whose rows or sums differ from before")).toBe("0 of 12")
         }).pipe(Effect.scoped),
-      400_000
+      900_000
     )
   })
 }

@@ -6,7 +6,6 @@ import { bucketOf } from "../../src/keys/Buckets.ts"
 import type { Client } from "../../chaos/Client.ts"
 import * as Arguments from "../../chaos/databases/Arguments.ts"
 import * as Checks from "../../chaos/databases/Checks.ts"
-import { Commits, slow_ms } from "../../chaos/databases/Commits.ts"
 import type { Contents } from "../../chaos/databases/Contents.ts"
 import { guardOf, operations, Traffic } from "../../chaos/databases/Traffic.ts"
 
@@ -18,8 +17,8 @@ describe("what is judged of several databases", () => {
     return { broken, violate: (promise: string) => void broken.push(promise) }
   }
   const homes = [0, 1, 2, 3].map((home) => Array.from({ length: 64 }, (_, n) => 4 * n + home))
-  const commits = new Commits()
-  const traffic = () => new Traffic({ adminKey: "k", chance: () => 0, commits, homes, seeded: 1 })
+  const once = { adminKey: "k", chance: () => 0, homes, patience_ms: 0, seeded: 1 }
+  const traffic = () => new Traffic(once)
   const moved = { from: 1, to: 0, buckets: 1, rows: 1, seconds: 1, unwritten_ms: 10, killed: null }
 
   it("is about links of every database, though most that were made first are in one", async () => {
@@ -38,7 +37,7 @@ describe("what is judged of several databases", () => {
       }
     } as unknown as Client
     let turn = 0
-    const seen = new Traffic({ adminKey: "k", chance: () => (turn++ % 97) / 97, commits, homes, seeded: 1 })
+    const seen = new Traffic({ ...once, chance: () => (turn++ % 97) / 97 })
     for (let times = 0; times < 120; times++) await seen.warmUp(client)
     for (let times = 0; times < 97; times++) await seen.turns.hot(client)
     const changed = Array.from({ length: 20 }, () => seen.acknowledged.takeForChange("u")?.key).filter(
@@ -71,33 +70,52 @@ describe("what is judged of several databases", () => {
     expect(new Set(changed).size).toBe(30)
   })
 
-  it("takes no failed write for wrong while commits of the run's own are slow, and each other one", async () => {
-    const at = (ms: number) => performance.now() + ms
+  it("asks again for so long as it is told to, but for redirects and what is away", async () => {
+    const answers = [0, 503, 504]
+    const asked: Array<string> = []
     const failing = {
-      ask: () => Promise.resolve({ status: 503, body: "", headers: {} })
-    } as unknown as Client
-    const own = new Commits()
-    const seen = new Traffic({ adminKey: "k", chance: () => 0, commits: own, homes, seeded: 1 })
-    const ask = async () => {
-      for (const operation of ["create", "keyed create", "repeat", "cold"] as const) {
-        await seen.turns[operation](failing)
+      ask: ({ method, path }: { readonly method: string; readonly path: string }) => {
+        asked.push(method)
+        const status = method === "GET" && !path.startsWith("/api") ? 503 : (answers.shift() ?? 201)
+        return Promise.resolve({ status, body: JSON.stringify({ key: "k1" }), headers: {} })
       }
-      return (["create", "keyed create", "repeat", "cold"] as const).map(
-        (operation) => seen.tallyOf("calm", operation).sent
-      )
-    }
-    own.begin(0, at(-slow_ms / 2))
-    own.end(0, at(0))
-    own.begin(0, at(-2 * slow_ms))
-    own.fail(0)
-    own.begin(1, at(-10 * slow_ms))
-    own.end(1, at(-9 * slow_ms))
-    expect([await ask(), own.count, own.slow]).toEqual([[1, 1, 1, 1], 2, 1])
-    own.begin(2, at(-2 * slow_ms))
-    expect(await ask()).toEqual([1, 1, 1, 2])
-    own.end(2, at(1_000))
-    expect([await ask(), own.slow]).toEqual([[1, 1, 1, 3], 2])
-    expect(seen.tallyOf("calm", "keyed create", "slow commits").sent).toBe(2)
+    } as unknown as Client
+    const seen = new Traffic({ ...once, patience_ms: 60_000 })
+    await seen.turns["keyed create"](failing)
+    expect(asked.splice(0)).toEqual(["POST", "POST", "POST", "POST"])
+    expect(seen.tallyOf("calm", "keyed create")).toMatchObject({ sent: 1, right: 1, again: 3 })
+    await seen.turns.cold(failing)
+    expect([asked.splice(0), seen.tallyOf("calm", "cold")]).toMatchObject([["GET"], { sent: 1, right: 0 }])
+    seen.begin("away", new Set(homes.flat()))
+    answers.push(503)
+    await seen.turns.repeat(failing)
+    expect([asked.splice(0), seen.tallyOf("away", "repeat", "away").sent]).toEqual([["POST"], 1])
+    answers.push(503)
+    await traffic().turns.create(failing)
+    expect(asked).toEqual(["POST"])
+  })
+
+  it("knows what was answered right within a phase, and only that", async () => {
+    let answer = () => {}
+    const client = {
+      ask: () =>
+        new Promise((resolve) => {
+          answer = () => resolve({ status: 201, body: JSON.stringify({ key: `k${++key}` }), headers: {} })
+        })
+    } as unknown as Client
+    let key = 0
+    const seen = traffic()
+    const early = seen.turns.create(client)
+    seen.begin("away", new Set(homes[0]))
+    answer()
+    await early
+    expect(seen.unanswered()).toEqual([...operations])
+    const late = seen.turns.create(client)
+    answer()
+    await late
+    expect(seen.unanswered()).toEqual(operations.filter((operation) => operation !== "create"))
+    seen.begin("return")
+    expect(seen.unanswered()).toEqual([...operations])
   })
 
   it("is broken where one redirect of ten thousand too many is wrong, or any create", () => {
@@ -132,13 +150,13 @@ describe("what is judged of several databases", () => {
   it("is broken where a request fails that a database which is away has no part in", () => {
     const { broken, violate } = judging()
     const seen = traffic()
-    for (const operation of operations) Object.assign(seen.tallyOf("away", operation), { sent: 2, right: 2 })
+    Object.assign(seen.tallyOf("away", "list"), { sent: 2, right: 2 })
     Object.assign(seen.tallyOf("away", "cold", "away"), { sent: 2, right: 0 })
-    Checks.judgeAway(violate, seen, 100, limits)
+    Checks.judgeAway(violate, seen, { back_ms: 100, unanswered: [] }, limits)
     expect(broken).toEqual([])
     Object.assign(seen.tallyOf("away", "list"), { right: 1 })
-    Checks.judgeAway(violate, seen, null, limits)
-    expect(broken).toEqual(["away", "return"])
+    Checks.judgeAway(violate, seen, { back_ms: null, unanswered: ["change"] }, limits)
+    expect(broken).toEqual(["away", "away", "return"])
   })
 
   it("is broken where contents differ, or rows are where their bucket is not", () => {
