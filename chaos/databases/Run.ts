@@ -29,7 +29,9 @@ export interface Report {
   readonly acknowledged: number
   readonly unacknowledged: number
   readonly skipped: number
-  readonly requests: Readonly<Record<string, { readonly sent: number; readonly right: number; readonly again: number }>>
+  readonly requests: Readonly<
+    Record<string, { readonly sent: number; readonly right: number; readonly again: number }>
+  >
   readonly instead: Readonly<Record<string, number>>
   readonly moves: ReadonlyArray<Moves.Moved>
   readonly visits: Checks.Visits
