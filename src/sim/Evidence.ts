@@ -31,8 +31,8 @@ export interface Evidence {
   readonly faults: ReadonlyMap<string, number>
   /** The faults themselves, in their order. */
   readonly strikes: ReadonlyArray<Strike>
-  /** When nodes had nothing from the database for more than a second, in no order. */
-  readonly silences: ReadonlyArray<Silence>
+  /** When nodes had nothing from one of the databases for more than a second, in no order, with its number. */
+  readonly silences: ReadonlyArray<Silence & { readonly database: number }>
   /** When nodes took one of the databases for away, in no order, with its number. */
   readonly aways: ReadonlyArray<Away & { readonly database: number }>
   /** When nodes began to listen for one of the databases' news, and forgot what they knew of links, in no order. */
@@ -41,8 +41,8 @@ export interface Evidence {
   readonly clock: ClockRecord
   /** What the database's sessions took at most. */
   readonly sessions: SessionFigures
-  /** The number of the database that has a key at the end. */
-  readonly home: (key: string) => number
+  /** The numbers of the databases that have had a key at any time. */
+  readonly homes: (key: string) => ReadonlySet<number>
   /** The row of a key at the end. */
   readonly row: (key: string) => Link | null
   /** Keys in the pools, in open batch records, and in the stock at the end. */

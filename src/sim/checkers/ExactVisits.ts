@@ -60,11 +60,11 @@ const excessOf = (life: Life, asked: ReadonlyArray<Exchange>, known: Known) =>
     if (counted_us === undefined) return []
     const told_us = counted_us - s_us
     const followed = asked.filter(
-      ({ answered_us, answeredBy, location, sent_us, status }) =>
-        status === 302 &&
-        life.versions.some(({ link }) => isTarget(link, location)) &&
-        answered_us! < until_us &&
-        (index === 0 || (sent_us > counted_us && !known.isExcused(answeredBy, sent_us, told_us)))
+      (exchange) =>
+        exchange.status === 302 &&
+        life.versions.some(({ link }) => isTarget(link, exchange.location)) &&
+        exchange.answered_us! < until_us &&
+        (index === 0 || (exchange.sent_us > counted_us && !known.isExcused(life, exchange, told_us)))
     )
     return followed.length > visits ? [{ at_us: followed.at(-1)!.answered_us!, followed, visits }] : []
   })

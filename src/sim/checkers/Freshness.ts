@@ -25,7 +25,7 @@ export const Freshness: Checker = {
       const violation = (text: string) => [
         { checker: Freshness.name, at_us: answered_us!, text: `${text}, by ${answeredBy}`, keys: [key] }
       ]
-      if (sent_us > link.deleted_us + s_us && !isExcused(answeredBy, sent_us, link.deleted_us)) {
+      if (sent_us > link.deleted_us + s_us && !isExcused(life, exchange, link.deleted_us)) {
         const late_ms = Math.round((sent_us - link.deleted_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after its deletion, and redirected`)
       }

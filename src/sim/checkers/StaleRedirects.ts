@@ -1,7 +1,6 @@
 import { Array } from "effect"
 import type { Checker, Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import type { Away } from "../stores/LinkInvalidationsVirtual.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 
 /** From when a node knows that the database is away, or a request has been sent to it, until the answer is there: it looks every 100 ms, and messages take their time where networks are slow. */
@@ -46,7 +45,7 @@ const writesOf = ({ exchanges, journal }: Evidence): ReadonlyMap<string, Readonl
 export const StaleRedirects: Checker = {
   name: "stale redirects",
   check: (evidence) => {
-    const { aways, exchanges, faults, home, listenings, lives, options, silences } = evidence
+    const { aways, exchanges, faults, homes, listenings, lives, options, silences } = evidence
     const stale_us = options.staleRedirects_s * s_us
     if (stale_us === 0 || faults.has("bucketMove") || options.level !== "actors") return []
     const writes = writesOf(evidence)
@@ -61,7 +60,11 @@ export const StaleRedirects: Checker = {
     const byNode = Array.groupBy(exchanges, ({ answeredBy }) => answeredBy ?? "")
 
     /** When a node redirected by a key's row last, before it had no news any more: that row is at hand. */
-    const hadAtHand = (answers: ReadonlyArray<Exchange>, { heard_us }: Away, key: string) => {
+    const hadAtHand = (
+      answers: ReadonlyArray<Exchange>,
+      { database, heard_us }: Evidence["aways"][number],
+      key: string
+    ) => {
       const last = answers.findLast(
         (one) =>
           one.kind === "redirect" && one.key === key && one.status === 302 && one.answered_us! <= heard_us
@@ -70,6 +73,7 @@ export const StaleRedirects: Checker = {
       const wasSilent = silences.some(
         (one) =>
           one.by === last.answeredBy &&
+          one.database === database &&
           one.from_us <= last.answered_us! &&
           one.until_us > last.sent_us &&
           one.from_us < heard_us
@@ -85,7 +89,7 @@ export const StaleRedirects: Checker = {
         const { answered_us, from, key, kind, number, path, sent_us, status, tries } = exchange
         if (kind !== "redirect" || key === undefined || tries > 1) return []
         // With a path it may be another link, and where look-ups that lead nowhere are counted, the counters are in the database.
-        if (path !== undefined || from !== undefined || home(key) !== away.database) return []
+        if (path !== undefined || from !== undefined || !homes(key).has(away.database)) return []
         const due_us = Math.max(away.from_us, sent_us) + promptly_us
         const isLate = answered_us! > due_us
         const isUnavailable = status >= 500 && answered_us! > away.from_us + promptly_us

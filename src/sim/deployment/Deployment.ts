@@ -1,4 +1,5 @@
 import { Context, Effect, Record } from "effect"
+import { bucketOf } from "../../keys/Buckets.ts"
 import { KeyMinter, type KeyOrder } from "../../keys/KeyMinter.ts"
 import * as Minter from "../../keys/KeyMinter.ts"
 import * as KeySpace from "../../keys/KeySpace.ts"
@@ -254,12 +255,14 @@ export class Deployment {
       beginning_ms,
       faults: counted(this.#strikes.map(({ name }) => name)),
       strikes: this.#strikes,
-      silences: this.#databases.flatMap(({ silences }) => silences),
+      silences: this.#databases.flatMap(({ silences }, database) =>
+        silences.map((one) => ({ ...one, database }))
+      ),
       aways: this.#databases.flatMap(({ aways }, database) => aways.map((one) => ({ ...one, database }))),
       listenings: this.#databases.flatMap(({ listenings }) => listenings),
       sessions: this.#database.figures,
       clock: this.#database.clock.record,
-      home: (key) => this.#homes?.home(key) ?? 0,
+      homes: (key) => new Set([this.#homes?.home(key) ?? 0, ...(this.#moves?.homesOf(bucketOf(key)) ?? [])]),
       row: (key) => (this.#homes ?? this.#database).row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       open: this.#database.openBatches,

@@ -4,6 +4,7 @@ import type { SimOptions, WorkloadOptions } from "../cli/Options.ts"
 import { StorageError } from "../../storage/StorageError.ts"
 import { s_us } from "../world/Time.ts"
 import { withDatabases } from "../presets/Databases.ts"
+import { never } from "../presets/Faults.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 /** Several databases, and buckets that move between them most of the time. */
@@ -51,6 +52,22 @@ const cutOff = (options: SimOptions): SimOptions => {
       remembered: 20
     },
     faults: { ...several.faults, cutDatabase: { perMinute: 8, least_ms: 4_000, most_ms: 12_000 } }
+  }
+}
+
+/** Nodes are cut off from one of two databases for long, between which nothing moves, and redirect meanwhile by what they have. */
+const staleCutOff = (options: SimOptions): SimOptions => {
+  const several = moving(options)
+  return {
+    ...several,
+    databases: 2,
+    staleRedirects_s: 14,
+    workload: { ...several.workload, clients: 8, created: 0.2 },
+    faults: {
+      ...several.faults,
+      bucketMove: never,
+      cutDatabase: { perMinute: 12, least_ms: 3_000, most_ms: 12_000 }
+    }
   }
 }
 
@@ -117,6 +134,14 @@ export const homes: ReadonlyArray<Mutant> = [
     checker: "freshness",
     options: cutOff,
     make: () => ({ moves: { keepsCached: true } })
+  },
+  {
+    name: "away-by-control",
+    text: "A node that does not reach the database of a link waits for it, though the link is at hand, unless it does not reach the control database either.",
+    promise: "C8",
+    checker: "stale redirects",
+    options: staleCutOff,
+    make: () => ({ moves: { asksControlAlone: true } })
   },
   {
     name: "departures-unheard",

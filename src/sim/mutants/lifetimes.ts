@@ -23,11 +23,13 @@ const shortLived: Mutant["options"] = (options) => ({
 const recorded: Mutant["options"] = (options) => ({
   ...withFaults(
     {
-      redisCalls: { refused: 0.1, lost: 0.1, ignored: 0 },
+      redisCalls: { refused: 0.1, lost: 0.3, ignored: 0 },
       redisLoss: { perMinute: 6, least_ms: 100, most_ms: 1_000 }
     },
-    { withExpiry: 0.6, withAlias: 0 }
+    { withExpiry: 0.8, withAlias: 0, created: 0.6 }
   )(options),
+  databases: 1,
+  keyOrder: "permuted",
   pools: 1,
   quarantine_s: 2
 })

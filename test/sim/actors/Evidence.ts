@@ -66,7 +66,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   sessions: new SessionFigures(),
   clock: recordOf([], 0),
   listenings: [],
-  home: () => 0,
+  homes: () => new Set([0]),
   row: (key) => (key === row.key ? row : null),
   pooled: new Set(),
   recorded: new Set(),

@@ -326,7 +326,7 @@ const waiting = (
     exchange(4, { sent_us: 4 * s_us, answered_us: 8 * s_us, ...some })
   ],
   journal: [bound],
-  silences: [{ by, from_us: 3 * s_us, until_us: 20 * s_us }],
+  silences: [{ by, database: 0, from_us: 3 * s_us, until_us: 20 * s_us }],
   aways: [takenForAway],
   ...others
 })
@@ -932,17 +932,27 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "a stale redirect of a node that reached the database meanwhile",
     Freshness,
-    { ...stale(6), silences: [{ by, from_us: 2 * s_us, until_us: 5 * s_us }] }
+    { ...stale(6), silences: [{ by, database: 0, from_us: 2 * s_us, until_us: 5 * s_us }] }
+  ],
+  [
+    "a stale redirect of a node that reaches the link's database, and another one not",
+    Freshness,
+    { ...stale(11.9), silences: [{ by, database: 1, from_us: 2 * s_us, until_us: Infinity }] }
   ],
   [
     "a stale redirect after its time",
     Freshness,
-    { ...stale(13), silences: [{ by, from_us: 2 * s_us, until_us: Infinity }] }
+    { ...stale(13), silences: [{ by, database: 0, from_us: 2 * s_us, until_us: Infinity }] }
   ],
   [
     "a stale redirect of what had ended long before the database was away",
     Freshness,
-    { ...stale(13), silences: [{ by, from_us: 9 * s_us, until_us: Infinity }] }
+    { ...stale(13), silences: [{ by, database: 0, from_us: 9 * s_us, until_us: Infinity }] }
+  ],
+  [
+    "a redirect that waits, though its node had heard of the database, and not of another one, when it had the row",
+    StaleRedirects,
+    waiting({}, { silences: [{ by, database: 1, from_us: 1.2 * s_us, until_us: 2.9 * s_us }] })
   ],
   [
     "a redirect that waits for a database that is known to be away, though its row is at hand",
@@ -1368,8 +1378,10 @@ describe("the checkers", () => {
   })
 
   it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {
-    const away = { ...stale(11.9), silences: [{ by, from_us: 2 * s_us, until_us: Infinity }] }
+    const away = { ...stale(11.9), silences: [{ by, database: 0, from_us: 2 * s_us, until_us: Infinity }] }
     expect(Freshness.check(evidence(away))).toEqual([])
+    const silences = [{ by, database: 1, from_us: 2 * s_us, until_us: Infinity }]
+    expect(Freshness.check(evidence({ ...away, silences, homes: () => new Set([0, 1]) }))).toEqual([])
   })
 
   it("find nothing in a redirect that waits where the node has no row at hand that it may go by, or does not know yet that the database is away", () => {
@@ -1377,7 +1389,7 @@ describe("the checkers", () => {
       StaleRedirects.check(evidence(waiting(some, others)))
     const options = { ...presets.calm(), staleRedirects_s: 10, databases: 1, level: "actors" as const }
     const listening = { listenings: [{ by, at_us: 4.5 * s_us }] }
-    const elsewhere = { home: () => 1 }
+    const elsewhere = { homes: () => new Set([1]) }
     const moved = { faults: new Map([["bucketMove", 1]]) }
     const never = { options: { ...options, staleRedirects_s: 0 } }
     const small = { options: { ...options, redirectCacheMax: 1 } }
@@ -1389,8 +1401,8 @@ describe("the checkers", () => {
     const changing = { before: [exchange(3, { kind: "change" as const, status: 503 })] }
     const silent = {
       silences: [
-        { by, from_us: 1.2 * s_us, until_us: 2.9 * s_us },
-        { by, from_us: 3 * s_us, until_us: 20 * s_us }
+        { by, database: 0, from_us: 1.2 * s_us, until_us: 2.9 * s_us },
+        { by, database: 0, from_us: 3 * s_us, until_us: 20 * s_us }
       ]
     }
     for (const others of [
@@ -1684,7 +1696,7 @@ describe("the checkers", () => {
         evidence({
           journal: [long],
           exchanges: [created(1, { key, alias: key }), exchange(3, { key, location: undefined, ...some })],
-          silences: [{ by, from_us: from_s * s_us, until_us: 5 * s_us }]
+          silences: [{ by, database: 0, from_us: from_s * s_us, until_us: 5 * s_us }]
         })
       ).length
     for (const [checker, some] of [
@@ -2407,7 +2419,7 @@ describe("the checkers", () => {
       })
       return [...ReadYourWrites.check(some), ...ExactVisits.check(some)].length
     }
-    const silent = [{ by, from_us: 24 * s_us, until_us: 40 * s_us }]
+    const silent = [{ by, database: 0, from_us: 24 * s_us, until_us: 40 * s_us }]
     for (const maxVisits of [null, 5]) {
       expect(found(33, maxVisits, silent)).toBe(0)
       expect(found(33, maxVisits, [])).toBe(1)

@@ -19,13 +19,13 @@ export const answersOf = (evidence: Evidence): Answers => {
   const { exchanges, lives } = evidence
   const created = createdLinks(exchanges, lives)
   const { isExcused, versionsFor } = knownOf(evidence)
-  const livesFor: Answers["livesFor"] = (all, { answered_us, answeredBy, sent_us }) =>
+  const livesFor: Answers["livesFor"] = (all, answered) =>
     all.filter((life) => {
       const deleted_us = created.get(life)?.deleted_us ?? Number.POSITIVE_INFINITY
       const isGone =
-        life.freed_us < sent_us ||
-        (deleted_us + s_us < sent_us && !isExcused(answeredBy, sent_us, deleted_us))
-      return life.bound_us <= answered_us! && !isGone
+        life.freed_us < answered.sent_us ||
+        (deleted_us + s_us < answered.sent_us && !isExcused(life, answered, deleted_us))
+      return life.bound_us <= answered.answered_us! && !isGone
     })
   return {
     livesFor,

@@ -40,5 +40,6 @@ export const domainsUnread =
   ({ silences }: Pick<Evidence, "silences">) =>
   (node: string | undefined, at_us: number): boolean =>
     silences.some(
-      ({ by, from_us, until_us }) => by === node && from_us <= at_us && at_us <= until_us + knownWithin_us
+      ({ by, database, from_us, until_us }) =>
+        by === node && database === 0 && from_us <= at_us && at_us <= until_us + knownWithin_us
     )

@@ -30,8 +30,12 @@ type Answered = Pick<Exchange, "answered_us" | "answeredBy" | "sent_us">
 
 /** What nodes must know of links by when (C4). */
 export interface Known {
-  /** Whether a node may not have known at `sent_us` what had been acknowledged at `acknowledged_us`, as it has not reached the database since. */
-  readonly isExcused: (node: string | undefined, sent_us: number, acknowledged_us: number) => boolean
+  /** Whether a node may not have known at `sent_us` what of a link had been acknowledged at `acknowledged_us`, as it has not reached the link's database since. */
+  readonly isExcused: (
+    life: Life,
+    answered: Pick<Answered, "answeredBy" | "sent_us">,
+    acknowledged_us: number
+  ) => boolean
   /** Whether a node may still say that the link has ended which had the key before, as it has not reached the database since that was free. */
   readonly mayBeFormer: (life: Life, answered: Answered) => boolean
   /** A change that an answer by a version missed, though it was acknowledged a second before the request. */
@@ -43,28 +47,32 @@ export interface Known {
 }
 
 /** See {@link Known}. */
-export const knownOf = ({ end_us, exchanges, lives, options, silences }: Evidence): Known => {
+export const knownOf = (evidence: Evidence): Known => {
+  const { end_us, exchanges, homes, lives, options, silences } = evidence
   const changes = acknowledgedChanges(exchanges, lives)
   const stale_us = options.staleRedirects_s * s_us
-  const isExcused: Known["isExcused"] = (node, sent_us, acknowledged_us) =>
+  const isExcused: Known["isExcused"] = (life, { answeredBy, sent_us }, acknowledged_us) =>
     silences.some(
-      ({ by, from_us, until_us }) =>
-        by === node && from_us <= acknowledged_us + s_us && sent_us <= Math.min(until_us, from_us + stale_us)
+      ({ by, database, from_us, until_us }) =>
+        by === answeredBy &&
+        from_us <= acknowledged_us + s_us &&
+        sent_us <= Math.min(until_us, from_us + stale_us) &&
+        homes(life.link.key).has(database)
     )
-  const missedBy: Known["missedBy"] = (life, index, { answeredBy, sent_us }) =>
+  const missedBy: Known["missedBy"] = (life, index, answered) =>
     changes
       .get(life)
       ?.find(
         (change) =>
           change.index > index &&
-          sent_us > change.answered_us + s_us &&
-          !isExcused(answeredBy, sent_us, change.answered_us)
+          answered.sent_us > change.answered_us + s_us &&
+          !isExcused(life, answered, change.answered_us)
       )
   return {
     isExcused,
-    mayBeFormer: ({ bound_us, link: { key } }, { answeredBy, sent_us }) =>
-      isExcused(answeredBy, sent_us, bound_us) &&
-      (lives.get(key) ?? []).some(({ freed_us }) => freed_us <= bound_us),
+    mayBeFormer: (life, answered) =>
+      isExcused(life, answered, life.bound_us) &&
+      (lives.get(life.link.key) ?? []).some(({ freed_us }) => freed_us <= life.bound_us),
     missedBy,
     acknowledged_us: (life, index) =>
       changes.get(life)?.find((change) => change.index === index)?.answered_us,

@@ -27,6 +27,8 @@ export interface MoveDefects {
   readonly keepsCached?: boolean
   /** Nodes do not hear from databases that buckets have left. */
   readonly epochsUnheard?: boolean
+  /** A node goes by the control database alone where it asks whether the one that has a link is away. */
+  readonly asksControlAlone?: boolean
   /** Messages for webhooks are deleted from their database before they are queued in the control database. */
   readonly removesUnqueued?: boolean
   /** Nothing keeps nodes that have an old placement from writing: neither the epoch nor the source's barrier. */
@@ -101,7 +103,7 @@ export class BucketMoves {
   readonly #options: MoveOptions
   #move: LoggedMove | undefined
   #replication: Replication | undefined
-  #moves = 0
+  readonly #moves: Array<Move> = []
   #movers = 0
   #mover: VirtualProcess | undefined
 
@@ -114,10 +116,16 @@ export class BucketMoves {
     return this.#move !== undefined && this.#move.step !== "done"
   }
 
+  /** The numbers of the databases that have had a bucket, or were to get it: all that moves have to do with. */
+  homesOf(bucket: number): ReadonlyArray<number> {
+    return this.#moves.flatMap(({ buckets, from, to }) => (buckets.includes(bucket) ? [from, to] : []))
+  }
+
   /** Begins to move buckets, unless some are being moved. A mover that dies or fails is followed by another one after `down_us`. */
   begin(wanted: Move, down_us: () => number) {
     if (this.isUnderWay) return
-    this.#move = { ...wanted, id: ++this.#moves, step: "prepare" }
+    this.#moves.push(wanted)
+    this.#move = { ...wanted, id: this.#moves.length, step: "prepare" }
     this.#run(down_us)
   }
 

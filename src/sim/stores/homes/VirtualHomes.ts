@@ -114,13 +114,14 @@ export class VirtualHomes {
     news: ReadonlyArray<LinkInvalidationsService>,
     placement: PlacementCache.PlacementCache
   ): LinkInvalidationsService {
-    const { epochsUnheard, keepsCached } = this.#mutation.moves ?? {}
-    return changesOf(
+    const { asksControlAlone, epochsUnheard, keepsCached } = this.#mutation.moves ?? {}
+    const changes = changesOf(
       epochsUnheard === true
         ? news.map(({ awayFor, isFresh, subscribe }) => ({ awayFor, isFresh, subscribe }))
         : news,
       keepsCached === true ? { ...placement, whenMoved: () => Effect.void } : placement
     )
+    return asksControlAlone === true ? { ...changes, awayFor: (now) => changes.awayFor(now) } : changes
   }
 
   /** Carries messages for webhooks from a further database to the queue. */
