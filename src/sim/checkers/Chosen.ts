@@ -1,5 +1,5 @@
 import type { Checker } from "../Evidence.ts"
-import { type Choices, choiceNames, choiceOf, chosenAs, isSameChoice } from "../clients/Choices.ts"
+import { type Choices, choiceNames, choiceOf, chosenAs, isSameChoice, saidOf } from "../clients/Choices.ts"
 import { lifeLeftBy, versionLeftBy } from "./facts/lives.ts"
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
@@ -24,7 +24,7 @@ export const Chosen: Checker = {
       return choiceNames.flatMap((name: keyof Choices) => {
         const wanted = name in choices ? chosenAs(name, choices[name]) : before && choiceOf(before, name)
         const stored = choiceOf(link, name)
-        const said = answer?.[name]
+        const said = answer && saidOf(answer, name)
         const violation = (text: string) => [
           { checker: Chosen.name, at_us: answered_us, text: `${key} ${text}`, keys: [key] }
         ]
@@ -34,7 +34,7 @@ export const Chosen: Checker = {
           )
         // Another change may have come between, of which the answer may tell.
         const isLast = life.versions.length === index + 1
-        return isLast && answer !== undefined && !isSameChoice(said ?? null, stored)
+        return isLast && answer !== undefined && !isSameChoice(said, stored)
           ? violation(`has ${textOf(stored)} as ${name}, and the answer to a ${kind} says ${textOf(said)}`)
           : []
       })

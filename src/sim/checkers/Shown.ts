@@ -1,24 +1,22 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
-import { choiceNames, choiceOf, isSameChoice } from "../clients/Choices.ts"
+import { choiceNames, choiceOf, isSameChoice, saidOf } from "../clients/Choices.ts"
 import { s_us } from "../world/Time.ts"
 import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import type { Life, Version } from "./facts/lives.ts"
 
 /** What is read of a link that is shown. */
-interface ShownLink extends Partial<Record<(typeof choiceNames)[number], unknown>> {
+interface ShownLink extends Partial<Record<string, unknown>> {
   readonly url: string
   readonly expiresAt: string | null
-  readonly hasPassword: boolean
   readonly visitsLeft?: number
   readonly visits: { readonly total: number; readonly unavailable?: true }
 }
 
 const isAs = ({ link }: Version, shown: ShownLink): boolean =>
   shown.url === link.url &&
-  shown.hasPassword === (link.passwordHash !== null) &&
   (shown.expiresAt === null ? null : Date.parse(shown.expiresAt)) === link.expiresAt &&
-  choiceNames.every((name) => isSameChoice(shown[name] ?? null, choiceOf(link, name)))
+  choiceNames.every((name) => isSameChoice(saidOf(shown, name), choiceOf(link, name)))
 
 /** The visits of a key: when they happened, and when the store has taken how many. */
 interface KeyVisits {

@@ -11,12 +11,14 @@ export type Choices = Pick<LinkChange, "maxVisits" | "tags" | "title"> &
   } & {
     /** RFC 3339. */
     readonly validSince?: string | null
+    readonly password?: string | null
     readonly queryPrecedence?: "append" | "request" | "target" | null
   }
 
 /** The names of all choices. */
 export const choiceNames = [
   "maxVisits",
+  "password",
   "tags",
   "title",
   "crawlable",
@@ -34,7 +36,7 @@ export const choiceNames = [
   "variants"
 ] as const satisfies ReadonlyArray<keyof Choices>
 
-/** What a link has of a choice, as it is shown; `null`: nothing. */
+/** What a link has of a choice, as it is shown; `null`: nothing. Of a password: whether it has one. */
 export const choiceOf = (link: Link, name: keyof Choices): unknown => {
   switch (name) {
     case "maxVisits":
@@ -44,12 +46,18 @@ export const choiceOf = (link: Link, name: keyof Choices): unknown => {
     case "forwardQuery":
     case "redirectStatus":
       return link[name]
+    case "password":
+      return link.passwordHash === null ? null : true
     case "validSince":
       return link.validSince === null ? null : formatMoment(link.validSince)
     default:
       return link.extras?.[name] ?? null
   }
 }
+
+/** What an answer says of a choice, as `choiceOf`. */
+export const saidOf = (answer: Partial<Record<string, unknown>>, name: keyof Choices): unknown =>
+  name === "password" ? answer["hasPassword"] || null : (answer[name] ?? null)
 
 /** What clears a choice. */
 export const clearedOf = (name: string): null | readonly [] => (name === "tags" ? [] : null)
@@ -58,6 +66,7 @@ export const clearedOf = (name: string): null | readonly [] => (name === "tags" 
 export const chosenAs = (name: keyof Choices, choice: unknown): unknown => {
   if (choice === null && (name === "crawlable" || name === "forwardQuery" || name === "redirectStatus"))
     return unlessChosen[name]
+  if (name === "password") return choice === null ? null : true
   return name === "queryPrecedence" && choice === "append" ? null : choice
 }
 

@@ -292,11 +292,13 @@ export class Drafts {
   #edit(): Choices {
     const chance = this.#choices
     const limit = (): Choices => ({ maxVisits: chance.between(1, visitsMax) })
+    const password = (): Choices => ({ password: linkPassword })
     const anything = () => this.#anything()
     const kinds = [
       ...this.#kinds.map(() => anything),
       () => ({}),
-      ...(this.#workload.withMaxVisits > 0 ? [limit] : [])
+      ...(this.#workload.withMaxVisits > 0 ? [limit] : []),
+      ...(this.#workload.withPassword > 0 ? [password, password] : [])
     ]
     const chosen = chance.pick(kinds)()
     if (!chance.happens(clearedShare)) return chosen

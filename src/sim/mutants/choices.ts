@@ -295,6 +295,22 @@ export const choices: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "password-kept",
+    text: "A change that takes a link's password away leaves it.",
+    promise: "C2",
+    checker: "choices",
+    options: withFaults({}, { withPassword: 0.4, created: 0.3, changed: 0.2, edited: 0.8 }),
+    make: changing((links) => ({
+      updateMany: (updates) =>
+        links.updateMany(
+          updates.map(({ change, ...update }) => ({
+            ...update,
+            change: change.passwordHash === null ? Struct.omit(change, "passwordHash") : change
+          }))
+        )
+    }))
+  },
+  {
     name: "lowered-limit-forgets",
     text: "A limit below what was used of a link is kept as if no more had been used than it allows.",
     promise: "C5",

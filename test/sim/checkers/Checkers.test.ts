@@ -1824,6 +1824,32 @@ describe("the checkers", () => {
     expect(Passwords.check(evidence({ exchanges, journal: [locked] }))).toEqual([])
   })
 
+  it("find nothing in a link whose password comes or goes, within a second of that or by a node that may not know, and something later", () => {
+    const open = { link: row }
+    const found = (from: { readonly link: Link }, at_s: number, status: number, isSilent = false) => {
+      const to = from === open ? locked : open
+      const link = { ...to.link, title: "t" }
+      return Passwords.check(
+        evidence({
+          options: { ...presets.calm(), staleRedirects_s: 10 },
+          exchanges: [
+            exchange(2, { kind: "change", status: 200, choices: { title: "t" }, location: undefined }),
+            exchange(at_s, status === 401 ? { status, location: undefined } : { status })
+          ],
+          journal: [
+            { ...bound, link: from.link },
+            { ...bound, tag: "changed", at_us: 2 * s_us, link }
+          ],
+          silences: isSilent ? [{ by, database: 0, from_us: s_us, until_us: 20 * s_us }] : []
+        })
+      ).length
+    }
+    expect([found(open, 2.5, 302), found(open, 8, 302), found(open, 8, 302, true)]).toEqual([0, 1, 0])
+    expect([found(open, 2.5, 401), found(open, 8, 401), found(open, 1, 401)]).toEqual([0, 0, 1])
+    expect([found(locked, 2.5, 401), found(locked, 8, 401), found(locked, 8, 401, true)]).toEqual([0, 1, 0])
+    expect([found(locked, 2.5, 302), found(locked, 8, 302), found(locked, 1, 302)]).toEqual([0, 0, 1])
+  })
+
   it("find nothing in look-ups that led nowhere and were counted, that led somewhere and were given back, or of which nobody knows", () => {
     const { from } = guess
     const exchanges = [

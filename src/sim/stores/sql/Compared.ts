@@ -1,4 +1,5 @@
 import { Clock, Effect } from "effect"
+import type { Guard } from "../../../storage/links/GuardedCreates.ts"
 import { toStrings } from "../../../keys/PackedKeys.ts"
 import type { Link } from "../../../model/Link.ts"
 import type { Watermark } from "../../../storage/keys/KeyRangeStore.ts"
@@ -30,6 +31,9 @@ export interface Compared extends Stores {
 
 /** Subjects whose visits are compared after each step of upkeep. */
 const subjectsMax = 6
+
+/** One in so many batches of visits is written again. */
+const writtenAgain = 4
 
 const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
 const keyOf = ({ key }: { readonly key: string }) => key
@@ -96,6 +100,12 @@ export const make = (
       })
     )
 
+  /** Gives up guards that are settled, which leaves them. */
+  const abandoning = <A, E>(
+    settled: Effect.Effect<ReadonlyArray<A>, E>,
+    guards: (outcome: A, place: number) => ReadonlyArray<Guard>
+  ) => comparison.after(settled, (outcomes) => guarded.abandonMany(outcomes.flatMap(guards)))
+
   /** A link that is bound is another one than that whose updates are known. */
   const binding = <A, E>(self: Effect.Effect<A, E>, keys: ReadonlyArray<string>) => {
     for (const key of keys) updated.delete(key)
@@ -137,6 +147,7 @@ export const make = (
   /** Some subjects that were written, and up to which hour visits are rolled up, or are about to be. */
   const subjects = new Set<string>()
   let rolledTo = 0
+  let written = 0
 
   /** Compares what is told of some visits by the day, and in all: upkeep changes nothing of it. */
   const keeping = <A, E>(self: Effect.Effect<A, E>) =>
@@ -183,9 +194,13 @@ export const make = (
       ...guarded,
       bindMany: (batch) =>
         binding(
-          guarded.bindMany(batch),
+          abandoning(guarded.bindMany(batch), (outcome, place) =>
+            outcome === "bound" ? batch[place]!.guards : []
+          ),
           batch.map(({ link }) => link.key)
         ),
+      settleMany: (batch) =>
+        abandoning(guarded.settleMany(batch), (isHeld, place) => (isHeld ? [batch[place]!] : [])),
       findByUrl: (owner, url, now) =>
         Effect.zipRight(
           Effect.sync(() => indexed.add(owner)),
@@ -234,7 +249,15 @@ export const make = (
           // These count by the hour and in all, and not by the day.
           if (batch.hours.some(({ hour }) => hour < rolledTo)) part()
           for (const { subject } of batch.hours) if (subjects.size < subjectsMax) subjects.add(subject)
-          return write(batch)
+          // What comes again counts once.
+          return comparison.after(write(batch), () =>
+            ++written % writtenAgain === 0
+              ? Effect.zipRight(
+                  write(batch),
+                  totals(batch.hours.slice(0, subjectsMax).map(({ subject }) => subject))
+                )
+              : Effect.void
+          )
         }),
       rollUp: (until, max) => {
         rolledTo = Math.max(rolledTo, startOf("day", until))
