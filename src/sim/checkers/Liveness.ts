@@ -1,7 +1,9 @@
 import { partitionOf } from "../../actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import { s_us } from "../world/Time.ts"
+import { keyLasts_s } from "../clients/AccountRequests.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
 
 /** How long after the end of all faults everything must work again. */
 const healWithin_us = 5 * s_us
@@ -73,7 +75,13 @@ const isBetweenStarts = (
 export const Liveness: Checker = {
   name: "liveness",
   check: (evidence) => {
-    const { end_us, exchanges, healed_us, unready } = evidence
+    const { beginning_ms, end_us, exchanges, healed_us, unready } = evidence
+    const time = databaseTime(evidence)
+    /** Whether an API key may have had no time left when a node looked. */
+    const mayBeTooLate = ({ answered_us, answeredBy, sent_us }: Exchange) => {
+      const expiresAt = beginning_ms + sent_us / ms_us + 1_000 * keyLasts_s.least
+      return time.mayHaveExpired({ expiresAt }, answeredBy, sent_us, answered_us!)
+    }
     return [
       ...unready.map((node) => ({
         checker: Liveness.name,
@@ -92,6 +100,7 @@ export const Liveness: Checker = {
         // Whether they may be refused is told by `Statistics`.
         if (kind === "statistics" && status === 400) return []
         if (kind === "password" && status === 400) return []
+        if (kind === "key" && status === 400 && mayBeTooLate(exchange)) return []
         // Whether it was refused rightly is told by `Refusals`.
         if (status === exchange.refusal?.status || (kind === "change" && status === 400)) return []
         if (answered_us === undefined && end_us - sent_us < healWithin_us) return []

@@ -18,11 +18,12 @@ const endOthersShare = 0.15
 const endOneShare = 0.3
 const strangersShare = 0.15
 
-/** Keys of a user at most; how likely a new one may only read, and how likely it ends by itself, and after how long. */
+/** Keys of a user at most; how likely a new one may only read, and how likely it ends by itself. */
 const ownKeysMax = 4
 const readingShare = 0.2
 const expiringShare = 0.3
-const keyLasts_s = { least: 2, most: 12 }
+/** After so many seconds by the true time an API key ends that does. */
+export const keyLasts_s = { least: 2, most: 12 }
 
 /** How likely a change of the password gives a wrong present one, and ends the keys as well, where the user has no webhooks, which would end with them. */
 const wrongShare = 0.15

@@ -2382,6 +2382,17 @@ describe("the checkers", () => {
     expect(found([here], { kind: "delete", key: "abc" })).toBe(1)
   })
 
+  it("find nothing in an API key that ends too soon for a node whose database's clock has jumped ahead by its time", () => {
+    const found = (by_s: number, kind: Exchange["kind"] = "key") =>
+      Liveness.check(
+        evidence({
+          exchanges: [exchange(46, { kind, key: undefined, status: 400 })],
+          clock: recordOf([{ at_us: 10 * s_us, by_us: by_s * s_us }], 0)
+        })
+      ).length
+    expect([found(0), found(1.5), found(3), found(3, "create")]).toEqual([1, 1, 0, 1])
+  })
+
   it("find nothing in a node that goes on after jumps of the database's clock that it cannot have heard of", () => {
     const ended = { tag: "expired", at_us: 40 * s_us, by, key: "abc" } as const
     const journal = [{ tag: "started", at_us: 0, by } as const, expiring, ended]
