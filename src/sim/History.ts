@@ -80,9 +80,8 @@ export interface Wish {
   readonly query?: string | undefined
   /** The address of the client, where its look-ups that lead nowhere are counted. */
   readonly from?: string | undefined
-  /** For a list: which links it is asked for, by whether they are archived, and by a tag. */
-  readonly archived?: "false" | "true" | "any" | undefined
-  readonly tag?: string | undefined
+  /** For a list: which links it is asked for, in which order. */
+  readonly list?: ListWish | undefined
   /** For statistics, of all links of a user where they are of no key. */
   readonly statistics?: StatisticsWish | undefined
   /** For a page of a list or of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
@@ -119,6 +118,35 @@ export interface Manner {
   readonly form: "page" | "json" | undefined
 }
 
+/** What is read of a link that is shown. */
+export interface ShownLink extends Partial<Record<string, unknown>> {
+  readonly url: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly visitsLeft?: number
+  readonly visits: { readonly total: number; readonly unavailable?: true }
+}
+
+/** Which links a list is to have, as the parameters of the service say it; `domain` is a number. */
+export interface ListWish {
+  readonly archived: "false" | "true" | "any"
+  readonly orderBy: "createdAt-desc" | "createdAt-asc"
+  readonly limit: number
+  readonly tag?: string | undefined
+  readonly notTag?: string | undefined
+  readonly q?: string | undefined
+  readonly domain?: number | undefined
+}
+
+/** The pages of a list, in their order: the links by the texts by which they are stored, and as they are shown. */
+export interface ListPages {
+  readonly pages: ReadonlyArray<ReadonlyArray<{ readonly key: string; readonly shown: ShownLink }>>
+  /** Whether the last page was one, and all databases answered. */
+  readonly isWhole: boolean
+  /** How many links the first page said that there are, if that was exact; and when it was answered, in microseconds since the world's beginning. */
+  readonly total: { readonly count: number; readonly at_us: number } | undefined
+}
+
 /** What a bulk edit says of a link: by the text by which that is stored. */
 export interface Edited {
   readonly key: string
@@ -141,8 +169,10 @@ export interface Exchange extends Wish {
   /** For a create, and what is asked of webhooks: the answer's body; for the last page of the audit log the entries of all pages; and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
-  /** For the last page of a list that was followed to its end: the links of all pages; none where it is no whole one. For one of API keys or sessions their ids. */
+  /** For a list of API keys or sessions: their ids. */
   listed: ReadonlyArray<string> | undefined
+  /** For the last page of a list that was followed: what all pages had. */
+  pages: ListPages | undefined
   /** For the last page of a bulk edit that was followed to its end: the results of all pages. */
   edited: ReadonlyArray<Edited> | undefined
   /** The process that answered. */
@@ -179,8 +209,7 @@ export class History {
       traits: asked.traits,
       query: asked.query,
       from: asked.from,
-      archived: asked.archived,
-      tag: asked.tag,
+      list: asked.list,
       statistics: asked.statistics,
       since_us: asked.since_us,
       reuse: asked.reuse,
@@ -203,6 +232,7 @@ export class History {
       body: undefined,
       isReplay: false,
       listed: undefined,
+      pages: undefined,
       edited: undefined,
       answeredBy: undefined,
       tries: 0

@@ -1,46 +1,114 @@
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Checker, Violation } from "../Evidence.ts"
+import type { Exchange, ListWish } from "../History.ts"
 import { type Life, type Version, versionsIn } from "./facts/lives.ts"
+import { isShownAs, visitsOf } from "./facts/shown.ts"
+
+/** Whether a list that an owner's API key asks for, or an administrator, has a version of a link. */
+const isWanted = (
+  { archived, domain, notTag, q = "", tag }: ListWish,
+  owner: string | undefined,
+  { link }: Version
+): boolean => {
+  const { domain: number, key } = domainKeyOf(link.key)
+  return (
+    (owner === undefined || link.owner === owner) &&
+    (archived === "any" || (link.extras?.archived === true) === (archived === "true")) &&
+    (tag === undefined || link.tags.includes(tag)) &&
+    (notTag === undefined || !link.tags.includes(notTag)) &&
+    (domain === undefined || domain === number) &&
+    [key, link.url, link.title ?? ""].some((text) => text.toLowerCase().includes(q.toLowerCase()))
+  )
+}
+
+/** The places where a page's order is broken. */
+const misplacedIn = (moments: ReadonlyArray<number>, { orderBy }: ListWish): ReadonlyArray<number> => {
+  const sign = orderBy === "createdAt-asc" ? 1 : -1
+  return moments.flatMap((moment, index) =>
+    index > 0 && sign * (moment - moments[index - 1]!) < 0 ? [index] : []
+  )
+}
 
 /**
- * A list has each link once that was there when it was asked for and stays until it is answered, and no other one; archived links are in those alone that ask for them, and those of a tag have no others. Lists that are
- * not whole, since a database did not answer, are not judged.
+ * A list has each link once that was there when it was asked for and stays until it is answered, and no other one; those alone that its filter has, and that are a user's own where a user asks: as they were meanwhile, in its order, with no more on a
+ * page than were asked for. A number of links that is said to be exact is one that there was. What is missing from lists that are not whole, since a database did not answer, is not judged.
  */
 export const Lists: Checker = {
   name: "lists",
-  check: ({ exchanges, lives }) => {
+  check: (evidence) => {
+    const { exchanges, journal, lives, userKeys } = evidence
+    const asked = exchanges.filter(({ kind, pages }) => kind === "list" && pages !== undefined)
+    if (asked.length === 0) return []
     const all = Array.from(lives.values()).flat()
-    return exchanges.flatMap((exchange) => {
-      const { answered_us, answeredBy, archived, kind, listed, number, since_us: sent_us, tag } = exchange
-      if (sent_us === undefined || kind !== "list" || listed === undefined || answered_us === undefined)
+    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
+    const hasForgotten = journal.some(({ tag }) => tag === "database forgot" || tag === "left behind")
+    const visits = visitsOf(evidence)
+
+    const judged = ({
+      answered_us: until_us,
+      answeredBy,
+      apiKey,
+      list: wish,
+      number,
+      pages: answer,
+      since_us
+    }: Exchange): ReadonlyArray<Violation> => {
+      if (until_us === undefined || since_us === undefined || wish === undefined || answer === undefined)
         return []
-      const violation = (key: string, text: string): Violation => ({
+      const { isWhole, pages, total } = answer
+      const owner = apiKey === undefined ? undefined : (userOf.get(apiKey) ?? "")
+      const violation = (text: string, key?: string): Violation => ({
         checker: Lists.name,
-        at_us: answered_us,
+        at_us: until_us,
         text: `the list of request ${number} ${text}, by ${answeredBy}`,
-        keys: [key, `#${number}`]
+        keys: [...(key === undefined ? [] : [key]), `#${number}`]
       })
-      const isWanted = ({ link }: Version) =>
-        (archived === "any" || (link.extras?.archived === true) === (archived === "true")) &&
-        (tag === undefined || link.tags.includes(tag))
-      /** What a link was like meanwhile. */
-      const versionsOf = (life: Life) => versionsIn(life, sent_us, answered_us)
-      const has = new Set(listed)
-      const wasThere = (life: Life) => life.bound_us < sent_us && life.ended_us > answered_us
-      const mayHaveBeen = (life: Life) => life.bound_us <= answered_us && life.ended_us >= sent_us
-      const missing = all.filter(
-        (life) => wasThere(life) && !has.has(life.link.key) && versionsOf(life).every(isWanted)
-      )
-      const twice = listed.filter((key, index) => listed.indexOf(key) !== index)
-      // Of links that were forgotten nothing is said.
-      const wrong = [...has].filter(
-        (key) =>
-          lives.get(key)?.some((life) => mayHaveBeen(life) && versionsOf(life).some(isWanted)) === false
-      )
+      const isOf = (version: Version) => isWanted(wish, owner, version)
+      /** Whether a list that is asked for from the beginning to `end_us` must have a link; and whether it may. */
+      const must = (life: Life, end_us: number) =>
+        life.bound_us < since_us && life.ended_us > end_us && versionsIn(life, since_us, end_us).every(isOf)
+      const mayHaveBeen = (life: Life) => life.bound_us <= until_us && life.ended_us >= since_us
+      const may = (life: Life) => mayHaveBeen(life) && versionsIn(life, since_us, until_us).some(isOf)
+
+      const rows = pages.flat()
+      const has = new Set<string>()
+      const rowsFaults = rows.flatMap(({ key, shown }) => {
+        const twice = has.has(key) ? [violation(`has ${key} twice`, key)] : []
+        has.add(key)
+        // Of links that were forgotten nothing is said.
+        const known = lives.get(key)
+        if (known === undefined) return twice
+        const versions = known.filter(mayHaveBeen).flatMap((life) => versionsIn(life, since_us, until_us))
+        if (!versions.some(isOf)) return [...twice, violation(`has ${key}, which does not belong to it`, key)]
+        if (!versions.some((version) => isOf(version) && isShownAs(version, shown)))
+          return [...twice, violation(`has ${key} as it was not meanwhile: ${JSON.stringify(shown)}`, key)]
+        const happened = visits(key).happened_us.filter((at_us) => at_us <= until_us).length
+        return known.length === 1 && shown.visits.total > happened
+          ? [
+              ...twice,
+              violation(`has ${key} with ${shown.visits.total} visits, of which ${happened} happened`, key)
+            ]
+          : twice
+      })
+      const missing = isWhole ? all.filter((life) => must(life, until_us) && !has.has(life.link.key)) : []
+      const moments = rows.map(({ shown }) => Date.parse(shown.createdAt))
+      const count = total?.count ?? 0
+      const least = total === undefined ? 0 : all.filter((life) => must(life, total.at_us)).length
+      const most = total === undefined || hasForgotten ? count : all.filter(may).length
       return [
-        ...missing.map(({ link: { key } }) => violation(key, `is without ${key}, which was there`)),
-        ...twice.map((key) => violation(key, `has ${key} twice`)),
-        ...wrong.map((key) => violation(key, `has ${key}, which does not belong to it`))
+        ...rowsFaults,
+        ...missing.map(({ link: { key } }) => violation(`is without ${key}, which was there`, key)),
+        ...misplacedIn(moments, wish).map((index) =>
+          violation(`has ${rows[index]!.key} in the wrong place`, rows[index]!.key)
+        ),
+        ...pages
+          .filter(({ length }) => length > wish.limit)
+          .map(({ length }) => violation(`has a page of ${length} links, and ${wish.limit} were asked for`)),
+        ...(count < least || count > most
+          ? [violation(`tells of ${count} links, and there were ${least} to ${most}`)]
+          : [])
       ]
-    })
+    }
+    return asked.flatMap(judged)
   }
 }

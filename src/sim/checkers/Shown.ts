@@ -1,44 +1,10 @@
-import type { Checker, Evidence, Violation } from "../Evidence.ts"
-import { choiceNames, choiceOf, isSameChoice, saidOf } from "../clients/Choices.ts"
+import type { Checker, Violation } from "../Evidence.ts"
+import type { ShownLink } from "../History.ts"
 import { s_us } from "../world/Time.ts"
 import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
-import type { Life, Version } from "./facts/lives.ts"
-
-/** What is read of a link that is shown. */
-interface ShownLink extends Partial<Record<string, unknown>> {
-  readonly url: string
-  readonly expiresAt: string | null
-  readonly visitsLeft?: number
-  readonly visits: { readonly total: number; readonly unavailable?: true }
-}
-
-const isAs = ({ link }: Version, shown: ShownLink): boolean =>
-  shown.url === link.url &&
-  (shown.expiresAt === null ? null : Date.parse(shown.expiresAt)) === link.expiresAt &&
-  choiceNames.every((name) => isSameChoice(saidOf(shown, name), choiceOf(link, name)))
-
-/** The visits of a key: when they happened, and when the store has taken how many. */
-interface KeyVisits {
-  readonly happened_us: Array<number>
-  readonly counted: Array<{ readonly at_us: number; readonly visits: number }>
-}
-
-const visitsOf = ({ journal }: Evidence) => {
-  const all = new Map<string, KeyVisits>()
-  const of = (key: string): KeyVisits => {
-    const known = all.get(key) ?? { happened_us: [], counted: [] }
-    all.set(key, known)
-    return known
-  }
-  for (const entry of journal) {
-    const { at_us } = entry
-    if (entry.tag === "visited") of(entry.key).happened_us.push(at_us)
-    if (entry.tag === "counted")
-      for (const [key, visits] of entry.visits) of(key).counted.push({ at_us, visits })
-  }
-  return of
-}
+import type { Life } from "./facts/lives.ts"
+import { isShownAs, visitsOf } from "./facts/shown.ts"
 
 /**
  * Who asks for a link is shown it as it is, or as it was within the last second; one that is not deleted is found, by its own user alone where a user asks. It has no more visits than there were, and no fewer than the store had taken;
@@ -80,7 +46,7 @@ export const Shown: Checker = {
       if (status !== 200 || body === undefined) continue
       const shown = JSON.parse(body) as ShownLink
       const may = versionsOf(all, asked)
-      if (!may.some((version) => isAs(version, shown)))
+      if (!may.some((version) => isShownAs(version, shown)))
         found(`is shown as it should not be any more: ${JSON.stringify(shown)}`)
       if (all.length > 1) continue
       const visited = visits(key)

@@ -13,6 +13,7 @@ import { Requests, type RequestsOptions } from "./Requests.ts"
 import { Statistics } from "./Statistics.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
+import { domainNumbers } from "../deployment/FurtherDomains.ts"
 import { announced_us, type Users } from "../deployment/Users.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -101,7 +102,13 @@ export class Clients {
     this.#shown = options.world.chance("shown")
     this.#passwords = options.world.chance("passwords of links")
     this.#requests = new Requests(options)
-    this.#listing = new Lists(options.world, this.#requests, this.#lists)
+    this.#listing = new Lists(
+      options.world,
+      this.#requests,
+      options.users,
+      options.workload.withDomain > 0 ? domainNumbers : [],
+      this.#lists
+    )
     this.#statistics = new Statistics(options.world, this.#requests, options.users)
     this.#edits = new BulkEdits(options.world, this.#requests)
     this.#guessers = new Guessers(options.world)

@@ -1,19 +1,31 @@
-import { textOf } from "../deployment/FurtherDomains.ts"
+import { UrlParams } from "@effect/platform"
+import { hostOf, textOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
+import type { Users } from "../deployment/Users.ts"
+import type { ListPages, ListWish, ShownLink } from "../History.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { World } from "../world/World.ts"
 import { commonTag } from "./Drafts.ts"
 import type { Requests } from "./Requests.ts"
 
-/** Links of a page of a list at most: all that most runs make, or few; pages that are asked for at most; and how likely a list is of the links with the tag that many have. */
+/** Links of a page of a list at most: all that most runs make, or few; and pages that are asked for at most. */
 const limits = [500, 40, 15] as const
 const pagesMax = 80
+/** How likely a list is of the links with the tag that many have, or without it; of one domain; of those that have a text; has its number of links; and is a user's own. */
 const byTagShare = 0.3
+const byDomainShare = 0.2
+const searchShare = 0.2
+const totalShare = 0.3
+const byUserShare = 0.3
+
+/** Texts that are searched for. Many targets and keys have one. */
+const searched = ["1", "7", "A", "EXAMPLE", "nowhere"] as const
 
 /** What is read of the answer to a page of a list. */
 interface ListAnswer {
-  readonly data: ReadonlyArray<{ readonly key: string; readonly domain?: string }>
+  readonly data: ReadonlyArray<ShownLink & { readonly key: string; readonly domain?: string }>
   readonly nextCursor: string | null
+  readonly total?: { readonly count: number; readonly isExact: boolean }
   readonly partial?: true
 }
 
@@ -21,40 +33,78 @@ interface ListAnswer {
 export class Lists {
   readonly #world: World
   readonly #requests: Requests
+  readonly #users: Users
+  readonly #domains: ReadonlyArray<number>
   readonly #chance: Chance
 
-  constructor(world: World, requests: Requests, chance: Chance) {
+  /** `domains`: those that lists can be asked of alone, if any. */
+  constructor(
+    world: World,
+    requests: Requests,
+    users: Users,
+    domains: ReadonlyArray<number>,
+    chance: Chance
+  ) {
     this.#world = world
+    this.#domains = domains
     this.#requests = requests
+    this.#users = users
     this.#chance = chance
+  }
+
+  #wish(): ListWish {
+    const chance = this.#chance
+    const hasTag = chance.happens(byTagShare)
+    const isWithout = hasTag && chance.happens(0.3)
+    return {
+      archived: chance.pick(["false", "true", "any"]),
+      orderBy: chance.pick(["createdAt-desc", "createdAt-asc"]),
+      limit: chance.pick(limits),
+      tag: hasTag && !isWithout ? commonTag : undefined,
+      notTag: isWithout ? commonTag : undefined,
+      q: chance.happens(searchShare) ? chance.pick(searched) : undefined,
+      domain:
+        this.#domains.length > 0 && chance.happens(byDomainShare) ? chance.pick(this.#domains) : undefined
+    }
   }
 
   /** Begins a list, of which only the last page has what all of them had. `done` is told when that was answered, or one was not. */
   begin(client: string, done: () => void) {
     const since_us = this.#world.now_us
-    const archived = this.#chance.pick(["false", "true", "any"] as const)
-    const tag = this.#chance.happens(byTagShare) ? commonTag : undefined
-    const limit = this.#chance.pick(limits)
-    const asked = `/api/v1/links?limit=${limit}&archived=${archived}${tag === undefined ? "" : `&tag=${tag}`}`
-    const listed: Array<string> = []
-    const ask = (pages: number, cursor?: string) =>
+    const list = this.#wish()
+    const isUsers = this.#users.names.length > 0 && this.#chance.happens(byUserShare)
+    const apiKey = isUsers ? this.#users.apiKey(this.#chance) : undefined
+    const { domain, limit, ...texts } = list
+    const asked = UrlParams.toString(
+      UrlParams.fromInput({
+        ...texts,
+        limit,
+        domain: domain === undefined ? undefined : hostOf(domain),
+        total: this.#chance.happens(totalShare) || undefined
+      })
+    )
+    const pages: Array<ListPages["pages"][number]> = []
+    let total: ListPages["total"]
+    const ask = (cursor?: string) =>
       this.#requests.send(
-        [{ client, kind: "list", archived, tag, since_us }],
+        [{ client, kind: "list", list, since_us, apiKey }],
         {
           method: "GET",
-          path: cursor === undefined ? asked : `${asked}&cursor=${cursor}`,
-          headers: { "x-api-key": adminKey }
+          path: `/api/v1/links?${asked}${cursor === undefined ? "" : `&cursor=${cursor}`}`,
+          headers: { "x-api-key": apiKey ?? adminKey }
         },
         ([exchange], answer) => {
           if (answer?.response.status !== 200) return done()
-          const { data, nextCursor, partial } = JSON.parse(answer.response.body) as ListAnswer
-          for (const { domain, key } of data) listed.push(textOf(key, domain))
-          if (partial !== undefined) return done()
-          if (nextCursor !== null && pages < pagesMax) return ask(pages + 1, nextCursor)
-          if (nextCursor === null) exchange!.listed = listed
+          const { data, nextCursor, partial, total: said } = JSON.parse(answer.response.body) as ListAnswer
+          if (pages.length === 0 && said?.isExact === true)
+            total = { count: said.count, at_us: this.#world.now_us }
+          pages.push(data.map((shown) => ({ key: textOf(shown.key, shown.domain), shown })))
+          const isAll = nextCursor === null && partial === undefined
+          if (partial === undefined && nextCursor !== null && pages.length < pagesMax) return ask(nextCursor)
+          exchange!.pages = { pages, total, isWhole: isAll }
           done()
         }
       )
-    ask(1)
+    ask()
   }
 }

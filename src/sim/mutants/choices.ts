@@ -390,6 +390,28 @@ export const choices: ReadonlyArray<Mutant> = [
     make: changing((links) => ({ list: (query) => links.list({ ...query, archived: undefined }) }))
   },
   {
+    name: "others-are-listed",
+    text: "A user's list has the links of all users.",
+    promise: "lists",
+    checker: "lists",
+    options: (options) => withFaults({}, { listed: 0.05, withAccount: 0.5 })(options),
+    make: changing((links) => ({ list: (query) => links.list({ ...query, owner: undefined }) }))
+  },
+  {
+    name: "total-of-a-page",
+    text: "The number of links that a list tells is that of its first page.",
+    promise: "lists",
+    checker: "lists",
+    options: (options) => withFaults({}, { listed: 0.05, created: 0.5 })(options),
+    make: changing((links) => ({
+      list: (query) =>
+        Effect.map(links.list(query), (page) => ({
+          ...page,
+          ...(page.total !== undefined && { total: { ...page.total, count: page.links.length } })
+        }))
+    }))
+  },
+  {
     name: "bulk-edit-skips-one",
     text: "The page behind another one begins a link too late.",
     promise: "lists",

@@ -164,7 +164,7 @@ const swarm = (seed: number): SimOptions => {
       edited: choices.pick([0, 0, 0.3, 0.7]),
       shown: new Chance(seed, "shown").pick([0, 0.1, 0.3]),
       statistics: new Chance(seed, "statistics").pick([0, 0, 0.03]),
-      listed: choices.pick([0, 0, 0.02]),
+      listed: choices.pick([0, 0.02, 0.04]),
       editedInBulk: new Chance(seed, "bulk edits").pick([0, 0, 0.005]),
       withAccount: chance.pick([0, 0, 0.2, 0.5]),
       signedIn: new Chance(seed, "signed in").pick([0, 0, 0.2, 0.5]),

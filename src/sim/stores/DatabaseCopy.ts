@@ -173,15 +173,12 @@ export class DatabaseCopy {
     this.isLocked = isOneOfSeveral
       ? (key) => isLocked(linkRow(key)) || BucketHome.isPassedOver(home, key)
       : (key) => isLocked(linkRow(key))
-    const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes })
+    const rowsHere = isOneOfSeveral ? BucketHome.atHome(home, rows) : rows
+    const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes }, rowsHere)
     let picked: ReadonlyArray<string> = []
     const inMemory: Stores = {
       links: rightLinks,
-      guarded: GuardedCreatesMemory.makeOver(
-        isOneOfSeveral ? BucketHome.atHome(home, rows) : rows,
-        rightLinks,
-        guards
-      ),
+      guarded: GuardedCreatesMemory.makeOver(rowsHere, rightLinks, guards),
       stock: KeyStockMemory.makeOver(stocked, keyStock, () => picked),
       lifetime: LinkLifetimeMemory.makeOver({
         links: rows,

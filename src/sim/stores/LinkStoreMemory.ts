@@ -48,13 +48,23 @@ const placeOf = (
   return { createdAt, key, rank: isOf ? (order === "visits-desc" ? known.visits : known.lastVisit) : 0 }
 }
 
-const page = (links: Map<string, Link>, query: LinkQuery, ranks: ReadonlyMap<string, LinkRank>): LinkPage => {
+/** Rows, in no order. */
+type Rows = Pick<ReadonlyMap<string, Link>, "values">
+
+const page = (
+  links: Rows,
+  countable: Rows,
+  query: LinkQuery,
+  ranks: ReadonlyMap<string, LinkRank>
+): LinkPage => {
   const { after, countedMax, limit, lookedAtMax, order } = query
   const sign = order === "createdAt-asc" ? 1 : -1
   const place = (link: Link) => placeOf(link, order, ranks)
-  const all = [...links.values()]
-    .filter((link) => isListed(link, query))
-    .toSorted((one, other) => sign * compare(place(one), place(other)))
+  const listedOf = (rows: Rows) =>
+    [...rows.values()]
+      .filter((link) => isListed(link, query))
+      .toSorted((one, other) => sign * compare(place(one), place(other)))
+  const all = listedOf(links)
   const behind = all.filter((link) => after === undefined || sign * compare(place(link), after) > 0)
   const { domain, hasCapitals, notTag, tag, text } = query
   const isSearch = [domain, hasCapitals, notTag, tag, text].some((filter) => filter !== undefined)
@@ -66,7 +76,9 @@ const page = (links: Map<string, Link>, query: LinkQuery, ranks: ReadonlyMap<str
     links: listed.map((link) => shown(link)!),
     ...(isRanked(order) && { ranks: listed.map((link) => place(link).rank!) }),
     next: last === undefined ? null : place(last),
-    ...(countedMax !== undefined && { total: totalOf(all, query, isSearch ? lookedAtMax : countedMax) })
+    ...(countedMax !== undefined && {
+      total: totalOf(listedOf(countable), query, isSearch ? lookedAtMax : countedMax)
+    })
   }
 }
 
@@ -82,7 +94,7 @@ const mintedInFurtherDomains = (links: Map<string, Link>): Set<string> => {
 
 /**
  * `LinkStore` over a table of rows by their keys, which others may look into, and the moments at which tombstones were written (milliseconds since
- * the Unix epoch).
+ * the Unix epoch). `countable`: the rows that a list counts, where those of some buckets are counted elsewhere.
  */
 export const makeOver = (
   links: Map<string, Link>,
@@ -93,7 +105,8 @@ export const makeOver = (
   }: {
     readonly updateIds: Map<string, ReadonlyArray<number>>
     readonly takes: Map<string, ReadonlyArray<LastTake>>
-  } = { updateIds: new Map(), takes: new Map() }
+  } = { updateIds: new Map(), takes: new Map() },
+  countable: Rows = links
 ): typeof LinkStore.Service => {
   const update = ({ at, change, key, onlyIf, owner, updateId }: Update): Link | null => {
     const link = links.get(key)
@@ -177,7 +190,7 @@ export const makeOver = (
         })
       ),
     updateMany: (batch) => Effect.sync(() => batch.map(update)),
-    list: (query) => Effect.sync(() => page(links, query, ranks)),
+    list: (query) => Effect.sync(() => page(links, countable, query, ranks)),
     rankMany: (given) => Effect.sync(() => given.forEach(rank)),
     crawlable: ({ at, limit }) =>
       Effect.sync(() =>

@@ -24,6 +24,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   body: undefined,
   isReplay: false,
   listed: undefined,
+  pages: undefined,
   edited: undefined,
   answeredBy: "node-0#1",
   tries: 1,

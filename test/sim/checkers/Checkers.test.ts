@@ -5,7 +5,7 @@ import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import type { Choices } from "../../../src/sim/clients/Choices.ts"
 import { whenOf } from "../../../src/sim/clients/Visitors.ts"
-import type { Edited, Exchange } from "../../../src/sim/History.ts"
+import type { Edited, Exchange, ListPages, ListWish, ShownLink } from "../../../src/sim/History.ts"
 import { checkers, judge } from "../../../src/sim/checkers/all.ts"
 import { Chosen } from "../../../src/sim/checkers/Chosen.ts"
 import { Domains } from "../../../src/sim/checkers/Domains.ts"
@@ -52,6 +52,7 @@ import { Visits } from "../../../src/sim/checkers/Visits.ts"
 import { WebhookEvents } from "../../../src/sim/checkers/users/WebhookEvents.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
 import { firstWebhookOf, ownReceiver } from "../../../src/sim/deployment/Users.ts"
+import { formatMoment } from "../../../src/model/Iso8601.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import type { PoolKind } from "../../../src/storage/keys/KeyPool.ts"
 import { created, evidence, exchange, noVisitsShed, row } from "../actors/Evidence.ts"
@@ -119,16 +120,36 @@ const showing = (at_s: number, some: object = {}, status = 200) =>
     location: undefined,
     body: JSON.stringify({ ...row, expiresAt: null, visits: { total: 0 }, ...some })
   })
-const listing = (at_s: number, listed: ReadonlyArray<string>, some: Partial<Exchange> = {}) =>
+/** A link of a list, as it is stored but for some fields. */
+const ofList = (key = "abc", some: Partial<ShownLink> = {}) => {
+  const shown: ShownLink = {
+    ...(row as object),
+    url: row.url,
+    createdAt: formatMoment(row.createdAt),
+    expiresAt: null,
+    visits: { total: 0 },
+    ...some
+  }
+  return { key, shown }
+}
+/** A list of one page that was followed to its end. */
+const listing = (
+  at_s: number,
+  page: ListPages["pages"][number],
+  wish: Partial<ListWish> = {},
+  { apiKey, sent_us, answered_us, ...answer }: Partial<Exchange & ListPages> = {}
+) =>
   exchange(at_s, {
     kind: "list",
     key: undefined,
     status: 200,
     location: undefined,
-    archived: "false",
-    since_us: at_s * s_us,
-    listed,
-    ...some
+    list: { archived: "false", orderBy: "createdAt-desc", limit: 15, ...wish },
+    since_us: sent_us ?? at_s * s_us,
+    apiKey,
+    sent_us: sent_us ?? at_s * s_us,
+    answered_us: answered_us ?? at_s * s_us + 1_000,
+    pages: { pages: [page], isWhole: true, total: undefined, ...answer } as ListPages
   })
 /** A domain that is served from the 10th second to the 20th, and what is asked at its host. */
 const domainChanges = [
@@ -533,21 +554,49 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     }
   ],
   ["a list without a link that is there", Lists, { exchanges: [listing(2, [])] }],
-  ["a list that has a link twice", Lists, { exchanges: [listing(2, ["abc", "abc"])] }],
+  ["a list that has a link twice", Lists, { exchanges: [listing(2, [ofList(), ofList()])] }],
+  [
+    "a list that is not whole, and has a link twice",
+    Lists,
+    { exchanges: [listing(2, [ofList(), ofList()], {}, { isWhole: false })] }
+  ],
   [
     "a list that has a deleted link",
     Lists,
-    { exchanges: [listing(3, ["abc"])], journal: [bound, deleted(2 * s_us)] }
+    { exchanges: [listing(3, [ofList()])], journal: [bound, deleted(2 * s_us)] }
   ],
   [
     "a list that has an archived link unasked",
     Lists,
-    { exchanges: [listing(3, ["abc"])], journal: [bound, editedTo(2, { extras: { archived: true } })] }
+    {
+      exchanges: [listing(3, [ofList("abc", { archived: true })])],
+      journal: [bound, editedTo(2, { extras: { archived: true } })]
+    }
   ],
   [
     "a list of a tag that has a link without it",
     Lists,
-    { exchanges: [listing(3, ["abc"], { tag: "tag" })], journal: [bound] }
+    { exchanges: [listing(3, [ofList()], { tag: "tag" })] }
+  ],
+  ["a list without a tag that lacks such a link", Lists, { exchanges: [listing(3, [], { notTag: "tag" })] }],
+  ["a list of another domain that has a link", Lists, { exchanges: [listing(3, [ofList()], { domain: 1 })] }],
+  [
+    "a list of links with a text that has one without it",
+    Lists,
+    { exchanges: [listing(3, [ofList()], { q: "nothing" })] }
+  ],
+  [
+    "a list of links with a text, in whatever case, that lacks one",
+    Lists,
+    { exchanges: [listing(3, [], { q: "EXAMPLE" })] }
+  ],
+  [
+    "a user's list that has a link of another one",
+    Lists,
+    {
+      exchanges: [listing(3, [ofList()], {}, { apiKey: key.secret })],
+      userKeys: [key]
+    }
   ],
   [
     "a list of archived links without one of them",
@@ -556,6 +605,36 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       exchanges: [listing(3, [], { archived: "true" })],
       journal: [bound, editedTo(2, { extras: { archived: true } })]
     }
+  ],
+  [
+    "a list that has a link as it was before a change",
+    Lists,
+    { exchanges: [listing(4, [ofList()])], journal: [bound, changed] }
+  ],
+  [
+    "a list that has a link with more visits than there were",
+    Lists,
+    { exchanges: [listing(4, [ofList("abc", { visits: { total: 1 } })])] }
+  ],
+  [
+    "a list that has an older link before a newer one",
+    Lists,
+    { exchanges: [listing(4, [ofList("old", { createdAt: "1969-01-01T00:00:00.000Z" }), ofList()])] }
+  ],
+  [
+    "a page with more links than were asked for",
+    Lists,
+    { exchanges: [listing(4, [ofList(), ofList("other")], { limit: 1 })] }
+  ],
+  [
+    "a list that tells of more links than there are",
+    Lists,
+    { exchanges: [listing(4, [ofList()], {}, { total: { count: 2, at_us: 4 * s_us } })] }
+  ],
+  [
+    "a list that tells of fewer links than there are",
+    Lists,
+    { exchanges: [listing(4, [ofList()], {}, { total: { count: 0, at_us: 4 * s_us } })] }
   ],
   [
     "a link that is shown as it was before a change",
@@ -1520,6 +1599,12 @@ describe("the checkers", () => {
       ).length
     const before = [recorded(1, 1, ["k"]), pushed(2, 1, ["k"])]
     expect([left(...before, closed(3, "1/0")), left(...before, closed(3, "2/0"))]).toEqual([0, 1])
+  })
+
+  it("find nothing in the end of a session while a primary that had been left behind answered", () => {
+    const leftBehind = { tag: "left behind", at_us: 1.9 * s_us, by } as const
+    const journal = [begun(1), leftBehind, sessionEnded(2)]
+    expect(UserSessions.check(evidence({ journal }))).toEqual([])
   })
 
   it("find nothing in a batch that is left behind and that the pool has forgotten, and something in one that was pushed again", () => {
@@ -2574,15 +2659,17 @@ describe("the checkers", () => {
   it("find nothing in lists that have what was there, or may have been while they were made", () => {
     const archived = editedTo(3, { extras: { archived: true } })
     const amid = { sent_us: 2.5 * s_us, answered_us: 3.5 * s_us }
+    const shown = ofList("abc", { archived: true, title: "t" })
     const exchanges = [
-      listing(2, ["abc"]),
+      listing(2, [ofList()], { q: "EXAMPLE", domain: 0 }, { total: { count: 1, at_us: 2 * s_us } }),
       listing(2, [], { archived: "true" }),
-      listing(3, [], amid),
-      listing(3, ["abc"], amid),
+      listing(3, [], {}, amid),
+      listing(3, [ofList()], {}, amid),
       listing(4, []),
-      listing(4, ["abc"], { archived: "true" }),
-      listing(4, ["abc"], { archived: "any" }),
-      listing(6, [], { archived: "any" })
+      listing(2, [], {}, { isWhole: false }),
+      listing(4, [shown], { archived: "true" }),
+      listing(4, [shown], { archived: "any" }),
+      listing(6, [], { archived: "any" }, { total: { count: 0, at_us: 6 * s_us } })
     ]
     expect(Lists.check(evidence({ exchanges, journal: [bound, archived, deleted(5 * s_us)] }))).toEqual([])
   })

@@ -13,8 +13,8 @@ const linkOf = (entry: JournalEntry): string | undefined =>
 const onItsWay_us = 200 * ms_us
 const apart_us = 10_000 * ms_us
 
-/** The times in which processes were answered by a primary that had been left behind. */
-const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
+/** The times in which processes were answered by a primary that had been left behind: no request of them is known to the checkers. */
+export const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
   const times: Array<{ readonly from_us: number; until_us: number }> = []
   for (const { at_us, tag } of journal) {
     if (tag !== "left behind") continue
