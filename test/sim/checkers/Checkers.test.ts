@@ -538,6 +538,16 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [created(1), edited(2, { archived: true })], journal: [bound, editedTo(2, {})] }
   ],
   [
+    "a create that leaves a title that it did not choose",
+    Chosen,
+    { exchanges: [created(1)], journal: [{ ...bound, link: { ...row, title: "another's" } }] }
+  ],
+  [
+    "a change of the target alone that clears a choice",
+    Chosen,
+    { exchanges: [created(1), change], journal: [led, changed] }
+  ],
+  [
     "a change that clears another choice",
     Chosen,
     {
@@ -2582,7 +2592,7 @@ describe("the checkers", () => {
   it("find nothing in redirects by rules, variants and paths as they are, or were within a second", () => {
     const german = { visitor: "German", location: "https://example.com/de" } as const
     const exchanges = [
-      created(1),
+      created(1, { choices: { rules: led.link.extras.rules } }),
       exchange(2, german),
       exchange(2, { visitor: "telephone" }),
       exchange(2, { path: "more", status: 404, location: undefined }),
