@@ -40,7 +40,9 @@ export const FaultOptions = Schema.Struct({
     least_ms: Count,
     most_ms: Count,
     /** The only call at which it happens, such as `KeyStock.close` or `send Create`; `null`: any. */
-    at: Schema.NullOr(Schema.String)
+    at: Schema.NullOr(Schema.String),
+    /** Whether the node is shut down gracefully there, in place of being killed. */
+    stops: Schema.Boolean
   }),
   /** A graceful shutdown of a node (SIGTERM). */
   stop: Occasional,

@@ -9,10 +9,13 @@ const shapeOf = ({ keyOrder, keyStock, nodes, workload }: SimOptions): string =>
 
 const isOccasional = (fault: object): fault is Occasional => "perMinute" in fault
 
+/** What the fault is called that strikes at calls. */
+const pointOf = ({ faults }: SimOptions): string => (faults.crashPoint.stops ? "stop point" : "crash point")
+
 /** How likely a fault strikes in a run, or so. */
 const likelihood = (options: SimOptions, fault: string): number => {
   const { crashPoint } = options.faults
-  if (fault === "crash point") return Math.min(1, 100 * crashPoint.probability)
+  if (fault === pointOf(options)) return Math.min(1, 100 * crashPoint.probability)
   const configured = options.faults[fault as keyof SimOptions["faults"]]
   return typeof configured === "object" && isOccasional(configured)
     ? Math.min(1, configured.perMinute / 3)
@@ -45,7 +48,7 @@ export class Steering {
         const likely = likelihood(options, fault)
         if (likely === 0) continue
         for (const operation of operations) {
-          const isAimed = fault !== "crash point" || at === null || at === operation
+          const isAimed = fault !== pointOf(options) || at === null || at === operation
           if (isAimed && summary.met[pairOf(fault, operation)] === undefined) sum += likely
         }
       }

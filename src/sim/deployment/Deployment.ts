@@ -147,17 +147,20 @@ export class Deployment {
     const crashing = this.world.chance("crash points")
     const crashPoint = (process: VirtualProcess, operation: string) => {
       if (operation.startsWith("send ")) this.#sent.set(operation, (this.#sent.get(operation) ?? 0) + 1)
-      const { at, least_ms, most_ms, probability } = this.#faults.crashPoint
+      const { at, least_ms, most_ms, probability, stops } = this.#faults.crashPoint
       if (at !== null && at !== operation) return
       if (!crashing.happens(probability)) return
       const place = this.#places.find(({ node }) => node?.process === process)
-      if (place === undefined) return
+      if (place === undefined || (stops && place.node!.isStopping)) return
+      const name = stops ? "stop point" : "crash point"
       const whom = `${process.id}, at ${operation}`
-      this.world.tell("faults", "crash point", whom)
+      this.world.tell("faults", name, whom)
       const down_us = crashing.between(least_ms, most_ms) * ms_us
-      this.#meetings.strike("crash point", [process.id], operation)
-      this.#strikes.push({ name: "crash point", whom, at_us: this.world.now_us, for_us: down_us })
-      this.#kill(place, down_us)
+      this.#meetings.strike(name, [process.id], operation)
+      this.#strikes.push({ name, whom, at_us: this.world.now_us, for_us: down_us })
+      if (!stops) return this.#kill(place, down_us)
+      // Not amid what is being done.
+      this.world.after(0, null, () => this.#stop(place))
     }
     const begins = (process: string, operation: string) => this.#meetings.begin(process, operation)
     const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint, begins }

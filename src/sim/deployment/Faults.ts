@@ -34,7 +34,7 @@ export interface Victim {
 
 /** A fault that happened. */
 export interface Strike {
-  /** Its kind: a name of `FaultOptions`, or `crash point`. */
+  /** Its kind: a name of `FaultOptions`, `crash point` or `stop point`. */
   readonly name: string
   /** The process or server that it hit. */
   readonly whom: string

@@ -3,7 +3,7 @@ import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import type { Chance } from "../world/Chance.ts"
 import { noFaults } from "./Faults.ts"
 
-/** The steps of protocols at which a node is killed in some seeds: calls of stores, and messages to other nodes. */
+/** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and messages to other nodes. */
 export const protocolSteps: ReadonlyArray<string> = [
   "KeyRangeStore.advance",
   "KeyStock.claim",
@@ -83,12 +83,18 @@ const recycled: Aim = (options, chance) => ({
   }
 })
 
-/** Nodes are killed at one step of a protocol, each time that some come to it. */
+/** Nodes are killed at one step of a protocol, each time that some come to it, or shut down. */
 const crashAtStep: Aim = (options, chance) => ({
   ...options,
   faults: {
     ...options.faults,
-    crashPoint: { probability: 0.1, least_ms: 100, most_ms: 3_000, at: chance.pick(protocolSteps) }
+    crashPoint: {
+      probability: 0.1,
+      least_ms: 100,
+      most_ms: 3_000,
+      at: chance.pick(protocolSteps),
+      stops: chance.happens(0.4)
+    }
   }
 })
 

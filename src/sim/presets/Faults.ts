@@ -6,7 +6,7 @@ export const never: Occasional = { perMinute: 0, least_ms: 0, most_ms: 0 }
 /** Nothing goes wrong. */
 export const noFaults: FaultOptions = {
   kill: never,
-  crashPoint: { probability: 0, least_ms: 0, most_ms: 0, at: null },
+  crashPoint: { probability: 0, least_ms: 0, most_ms: 0, at: null, stops: false },
   stop: never,
   pause: never,
   clockJump: never,
@@ -41,7 +41,7 @@ export const noFaults: FaultOptions = {
 /** Each fault once in a while. */
 export const liteFaults: FaultOptions = {
   kill: { perMinute: 1, least_ms: 500, most_ms: 5_000 },
-  crashPoint: { probability: 0.0002, least_ms: 500, most_ms: 5_000, at: null },
+  crashPoint: { probability: 0.0002, least_ms: 500, most_ms: 5_000, at: null, stops: false },
   stop: { perMinute: 0.5, least_ms: 500, most_ms: 3_000 },
   pause: { perMinute: 1, least_ms: 100, most_ms: 12_000 },
   clockJump: { perMinute: 0.5, least_ms: 10, most_ms: 60_000 },
