@@ -88,6 +88,8 @@ export class Clients {
   /** Those of users, if any sign in. */
   readonly #administrators: Administrators
   readonly #browsers: Browsers | undefined
+  /** Until when they work. */
+  #until_us = 0
   /** Keys that clients were given, the oldest first. */
   readonly #known: Array<string> = []
 
@@ -133,6 +135,7 @@ export class Clients {
 
   /** Starts all clients. They work until `until_us`. */
   start(until_us: number) {
+    this.#until_us = until_us
     this.#options.users.whenRevoked = (secret) => {
       if (this.#followers.happens(this.#options.workload.followed)) this.#useRevoked(secret)
     }
@@ -327,6 +330,8 @@ export class Clients {
 
   /** Asks some nodes for a link, each after some time. */
   #askAround(client: string, key: string, after_us: () => number) {
+    // A create that goes on until it knows what came of it may end later: visits would not be counted any more before the run's end.
+    if (this.#options.world.now_us >= this.#until_us) return
     for (let times = 0; times < followers; times++) {
       const visit = this.#creates.drafts.visit()
       const wish: LinkWish = { client, kind: "redirect", key, direct: true, ...visit }
