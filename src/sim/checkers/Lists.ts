@@ -2,6 +2,7 @@ import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange, ListWish } from "../History.ts"
 import { type Life, type Version, versionsIn } from "./facts/lives.ts"
+import { hasForgotten } from "./facts/remembered.ts"
 import { isShownAs, visitsOf } from "./facts/shown.ts"
 
 /** Whether a list that an owner's API key asks for, or an administrator, has a version of a link. */
@@ -41,7 +42,7 @@ export const Lists: Checker = {
     if (asked.length === 0) return []
     const all = Array.from(lives.values()).flat()
     const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
-    const hasForgotten = journal.some(({ tag }) => tag === "database forgot" || tag === "left behind")
+    const isForgotten = hasForgotten(journal)
     const visits = visitsOf(evidence)
 
     const judged = ({
@@ -94,7 +95,7 @@ export const Lists: Checker = {
       const moments = rows.map(({ shown }) => Date.parse(shown.createdAt))
       const count = total?.count ?? 0
       const least = total === undefined ? 0 : all.filter((life) => must(life, total.at_us)).length
-      const most = total === undefined || hasForgotten ? count : all.filter(may).length
+      const most = total === undefined || isForgotten ? count : all.filter(may).length
       return [
         ...rowsFaults,
         ...missing.map(({ link: { key } }) => violation(`is without ${key}, which was there`, key)),
@@ -105,7 +106,7 @@ export const Lists: Checker = {
           .filter(({ length }) => length > wish.limit)
           .map(({ length }) => violation(`has a page of ${length} links, and ${wish.limit} were asked for`)),
         ...(count < least || count > most
-          ? [violation(`tells of ${count} links, and there were ${least} to ${most}`)]
+          ? [violation(`says that there are ${count} links, and there were ${least} to ${most}`)]
           : [])
       ]
     }

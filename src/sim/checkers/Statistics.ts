@@ -8,6 +8,7 @@ import { ms_us, s_us } from "../world/Time.ts"
 import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import type { Life } from "./facts/lives.ts"
+import { hasForgotten } from "./facts/remembered.ts"
 
 /** Named values, or moments, with their visits. */
 type Figures = ReadonlyMap<string, number>
@@ -204,7 +205,7 @@ export const Statistics: Checker = {
     const visits = visitsOf(evidence)
     const taken = takenOf(evidence)
     const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
-    const hasForgotten = journal.some(({ tag }) => tag === "database forgot" || tag === "left behind")
+    const isForgotten = hasForgotten(journal)
     const isOne = options.databases === 1
     const areTogether = journal.every(
       (entry) =>
@@ -326,7 +327,7 @@ export const Statistics: Checker = {
         if (status === 200 && !isKept && sent_us > midnight_us) found("are told by the hour, and not kept so")
       }
       if (key === undefined) {
-        if (status !== 200 || hasForgotten) continue
+        if (status !== 200 || isForgotten) continue
         const own = owned[user!] ?? []
         for (const text of judged(exchange, own, isOne ? leastOf(user!, own, sent_us) : 0, true)) found(text)
         continue
@@ -349,7 +350,7 @@ export const Statistics: Checker = {
       else if (!may.some(isManaged) && !isPublic) found(`are told to ${user ?? "somebody unknown"}`)
       // Which of them it is may be unknown.
       if (may.length === 0 || (!isManager && (!isPublic || may.some(isManaged)))) continue
-      const isSole = all.length === 1 && all[0]!.freed_us > answered_us && isOne && !hasForgotten
+      const isSole = all.length === 1 && all[0]!.freed_us > answered_us && isOne && !isForgotten
       const least = isSole ? taken(key, sent_us) : 0
       for (const text of judged(exchange, may, least, isManager)) found(text)
     }

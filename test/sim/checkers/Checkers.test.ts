@@ -637,12 +637,12 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [listing(4, [ofList(), ofList("other")], { limit: 1 })] }
   ],
   [
-    "a list that tells of more links than there are",
+    "a list whose total is higher than the number of links",
     Lists,
     { exchanges: [listing(4, [ofList()], {}, { total: { count: 2, at_us: 4 * s_us } })] }
   ],
   [
-    "a list that tells of fewer links than there are",
+    "a list whose total is lower than the number of links",
     Lists,
     { exchanges: [listing(4, [ofList()], {}, { total: { count: 0, at_us: 4 * s_us } })] }
   ],

@@ -134,7 +134,7 @@ describePostgres("migrating PostgreSQL", () => {
         Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
         Effect.fork
       )
-      // Until it was refused once, everybody comes who may have to wait behind it: whoever waits for the dump gets no answer.
+      // A client reads and writes until the migration was refused once. A statement that waited for the dump would get no answer.
       let served = 0
       const serve = Effect.suspend(() => Effect.zipRight(read, write(`k${served++}`)))
       yield* Effect.repeat(serve, { until: () => Deferred.isDone(waits) }).pipe(Effect.timeout("20 seconds"))

@@ -25,6 +25,10 @@ export const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
   return times
 }
 
+/** Whether a failover had a part in some links, of which checkers know nothing; see {@link remembered}. */
+export const hasForgotten = (journal: ReadonlyArray<JournalEntry>): boolean =>
+  journal.some(({ tag }) => tag === "database forgot" || tag === "left behind")
+
 /**
  * The evidence without the links that a failover of the database had a part in: those that the commits which it forgot were about, and requests with an `Idempotency-Key` that were under way
  * then; and without what was asked while processes worked on a primary that had been left behind. Of these nothing is promised but that their keys are given to no others; see `Forgotten`.
@@ -32,7 +36,7 @@ export const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
 export const remembered = (evidence: Evidence): Evidence => {
   const { end_us, exchanges, journal, options } = evidence
   const forgot = journal.filter((entry) => entry.tag === "database forgot")
-  if (!journal.some(({ tag }) => tag === "database forgot" || tag === "left behind")) return evidence
+  if (!hasForgotten(journal)) return evidence
   const lag_us = options.faults.databaseLag_ms * ms_us
   const leftBehind = leftBehindOf(journal)
   const wasLeftBehind = ({ answered_us = end_us, sent_us, since_us = sent_us }: Exchange) =>
