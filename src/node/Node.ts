@@ -18,6 +18,7 @@ import { followersMax } from "../actors/keys/KeyRing.ts"
 import * as Batcher from "../fibers/Batcher.ts"
 import * as LinkCarrying from "../actors/links/LinkCarrying.ts"
 import * as LinkRemoval from "../actors/links/LinkRemoval.ts"
+import * as PoolRest from "../actors/keys/PoolRest.ts"
 import * as PoolWarmUp from "../actors/keys/PoolWarmUp.ts"
 import * as VisitMaintenance from "../visits/VisitMaintenance.ts"
 import { VisitRetention } from "../visits/VisitRetention.ts"
@@ -136,7 +137,7 @@ interface Surroundings {
     FileSystem | Path
   >
   readonly runner: Layer.Layer<Sharding, SocketServerError | SqlError>
-  readonly pool: Layer.Layer<KeyPool, never, DeploymentName>
+  readonly pool: Layer.Layer<KeyPool, never, DeploymentName | KeyStock>
   /** What remembers the database's mark outside the database. */
   readonly witness: Layer.Layer<Witness, never, DeploymentName>
   /** How often the witness learns about new links. */
@@ -207,7 +208,7 @@ const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surround
     }
   }),
   runner: layerEmbedded,
-  pool: poolInMemory(settings),
+  pool: Layer.provideMerge(PoolRest.layer, poolInMemory(settings)),
   witness: Witnesses.alone(settings),
   compareEvery: Option.isNone(settings.databaseUrl) ? compareEvery.sqlite : compareEvery.postgres,
   ownership: Layer.empty,

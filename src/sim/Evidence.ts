@@ -22,6 +22,9 @@ export interface Evidence {
   readonly journal: ReadonlyArray<JournalEntry>
   /** The lives of the keys, from the journal. */
   readonly lives: Lives
+  /** When a run was ended because it had more than so many tasks. */
+  readonly unfinished_us: number | undefined
+  readonly tasksMax: number
   /** When faults ended, and when the run did: microseconds since the world's beginning. */
   readonly healed_us: number
   readonly end_us: number

@@ -46,6 +46,7 @@ import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
 import { VisitMessages } from "./users/VisitMessages.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
+import { Work } from "./Work.ts"
 
 /** Every checker. */
 export const checkers: ReadonlyArray<Checker> = [
@@ -94,11 +95,13 @@ export const checkers: ReadonlyArray<Checker> = [
   WebhookDeliveries,
   LastAdministrator,
   OwnWebhooks,
-  AuditLog
+  AuditLog,
+  Work
 ]
 
 /** Checks a run for every promise. */
 export const judge = (evidence: Evidence): ReadonlyArray<Violation> => {
+  if (evidence.unfinished_us !== undefined) return Work.check(evidence)
   const known = remembered(evidence)
   return checkers.flatMap(({ check, seesForgotten = false }) => check(seesForgotten ? evidence : known))
 }

@@ -187,6 +187,8 @@ export const Level = Schema.Literal("actors", "cluster")
 /** See {@link Level}. */
 export type Level = typeof Level.Type
 
+const ofRedis = ["cutRedis", "redisRestart", "redisFailover", "redisLoss"] as const
+
 /** A run: the size of the deployment, the workload, the faults, and the duration. */
 export const SimOptions = Schema.Struct({
   /** Who places the actors: an adversary, or the production stack. */
@@ -197,6 +199,8 @@ export const SimOptions = Schema.Struct({
   /** Connections to the database that a node has at most: 20 in production. */
   connectionsMax: Size,
   pools: Size,
+  /** Whether the only node is a process alone, which has its only pool in its memory, in place of Redis. */
+  alone: Schema.Boolean,
   keyOrder: Schema.Literal(...keyOrders),
   keyPool: Schema.Literal(...poolKinds),
   /** How many keys each range has of the length that the deployment begins with, so that it goes on to longer ones; `null`: all that there are. */
@@ -248,6 +252,12 @@ export const SimOptions = Schema.Struct({
       databases === 1 ||
       faults.databaseLag_ms === 0 ||
       "several databases have no standby that lags (faults.databaseLag_ms)"
+  ),
+  Schema.filter(
+    ({ alone, faults, nodes, pools, witnessed }) =>
+      !alone ||
+      (nodes === 1 && pools === 1 && !witnessed && ofRedis.every((fault) => faults[fault].perMinute === 0)) ||
+      "a process alone is the only node, has one pool, and no Redis that is a witness or fails (alone)"
   )
 )
 /** See {@link SimOptions}. */

@@ -1,5 +1,6 @@
 import { Context, Effect, Record } from "effect"
 import { bucketOf } from "../../keys/Buckets.ts"
+import { followersMax } from "../../actors/keys/KeyRing.ts"
 import { KeyMinter, type KeyOrder } from "../../keys/KeyMinter.ts"
 import * as Minter from "../../keys/KeyMinter.ts"
 import * as KeySpace from "../../keys/KeySpace.ts"
@@ -30,6 +31,7 @@ import { type Mutation, mutatePorts, sound } from "../mutants/Mutation.ts"
 import { Meetings } from "../report/Meetings.ts"
 import type { Placement } from "./Placement.ts"
 import { noFaults } from "../presets/Faults.ts"
+import * as KeyPoolAlone from "../stores/KeyPoolAlone.ts"
 import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
 import * as BriefGuards from "../stores/BriefGuards.ts"
 import { BucketMoves } from "../stores/homes/BucketMoves.ts"
@@ -84,6 +86,10 @@ const ailmentOf = {
   databaseReadOnly: "read-only"
 } as const
 
+/** Tasks of a run at most, ten times as many as the busiest usual runs have: some for each second, and for each request. */
+const tasksMaxOf = ({ calm_s, faulty_s, workload: { clients, think_ms } }: SimOptions): number =>
+  Math.ceil((faulty_s + calm_s) * (10_000 + (1_000 * clients * 1_000) / think_ms))
+
 const counted = (names: ReadonlyArray<string>) =>
   names.reduce((counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1), new Map<string, number>())
 
@@ -115,7 +121,10 @@ export class Deployment {
   readonly #homes: VirtualHomes | undefined
   readonly #moves: BucketMoves | undefined
   readonly #aside: AsideKeys | undefined
+  /** None where a process alone has its own. */
   readonly #pools: ReadonlyArray<VirtualRedis>
+  /** The pool of the process alone that was started last. */
+  #poolInMemory: KeyPoolAlone.PoolInMemory | undefined
   /** By the name of the node's place. */
   readonly #disks: ReadonlyMap<string, VirtualDisk>
   readonly #users: Users
@@ -213,7 +222,7 @@ export class Deployment {
     this.#disks = new Map(
       names.map((name) => [name, new VirtualDisk({ ...around, faults: () => noFaults.databaseCalls }, name)])
     )
-    this.#pools = numbers(options.pools).map(
+    this.#pools = numbers(options.alone ? 0 : options.pools).map(
       (shard) =>
         new VirtualRedis({
           ...around,
@@ -246,13 +255,16 @@ export class Deployment {
     const shedBefore = visitsShedSoFar()
     this.world.after(0, null, () => this.#begin(healed_us, end_us))
     this.world.after(healed_us, null, () => this.#heal())
-    this.world.runUntil(end_us)
+    const tasksMax = tasksMaxOf(this.options)
+    const isFinished = this.world.runUntil(end_us, tasksMax)
     const lives = livesOf(this.#journal.entries)
     const waiting = this.#database.undelivered
     const evidence: Evidence = {
       options: this.options,
       ...attributed(this.#history.exchanges, this.#journal.entries, lives),
       lives,
+      unfinished_us: isFinished ? undefined : this.world.now_us,
+      tasksMax,
       healed_us,
       end_us,
       beginning_ms,
@@ -267,7 +279,10 @@ export class Deployment {
       clock: this.#database.clock.record,
       homes: (key) => new Set([this.#homes?.home(key) ?? 0, ...(this.#moves?.homesOf(bucketOf(key)) ?? [])]),
       row: (key) => (this.#homes ?? this.#database).row(key) ?? null,
-      pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
+      pooled: new Set([
+        ...this.#pools.flatMap(({ keys }) => keys),
+        ...(this.world.look(() => this.#poolInMemory?.drain()) ?? [])
+      ]),
       open: this.#database.openBatches,
       recorded: new Set(this.#database.openBatches.flatMap(({ keys }) => toStrings(keys))),
       stocked: new Set([
@@ -442,7 +457,7 @@ export class Deployment {
   ) {
     const ports = Effect.all([
       changes,
-      KeyPoolVirtual.make(this.#pools, process),
+      this.#pool(process),
       WitnessVirtual.among(this.options.witnessed ? this.#pools : [], process),
       this.#keyStock(Context.get(stores, KeyStock), process)
     ])
@@ -456,6 +471,15 @@ export class Deployment {
       )
       const mutated = Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, minter)
       return this.#trail.over(process, this.#aside?.asked(process, mutated) ?? mutated)
+    })
+  }
+
+  #pool(process: VirtualProcess) {
+    const { alone, bufferCapacity } = this.options
+    if (!alone) return KeyPoolVirtual.make(this.#pools, process)
+    return Effect.map(KeyPoolAlone.make(process, this.#journal, followersMax(bufferCapacity)), (made) => {
+      this.#poolInMemory = made
+      return made.pool
     })
   }
 

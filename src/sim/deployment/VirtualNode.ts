@@ -11,6 +11,7 @@ import {
 } from "effect"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
+import * as PoolRest from "../../actors/keys/PoolRest.ts"
 import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
 import * as LinkRemoval from "../../actors/links/LinkRemoval.ts"
 import * as WitnessWatch from "../../actors/WitnessWatch.ts"
@@ -97,6 +98,9 @@ const rollingUp = (settle_s: number) =>
 
 /** How a simulated node shuts down: it keeps serving for a while, so that the load balancer notices, and no second signal arrives. */
 export const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
+
+/** Puts what is left in the pool of a process alone into the stock. */
+const puttingAway = beside(PoolRest.layer)
 
 /** Carries what is in the further databases of links. */
 const carrying = beside(LinkCarrying.layer)
@@ -416,8 +420,10 @@ export class VirtualNode {
           : Context.add(context, TargetPolicy, mutation.targets?.(noPrivateTargets) ?? noPrivateTargets)
       ),
       (self) => (options.witnessed ? Parts.adding(Stock.witnessed)(self) : self),
+      options.alone ? puttingAway : same,
       Parts.parts({
-        inFlightMax: 4,
+        // A process alone has one writer, mostly.
+        inFlightMax: options.alone ? 1 : 4,
         runner: placement.layer(process),
         pool: { low: options.poolLow, high: options.poolHigh },
         ownerCacheMax: options.ownerCacheMax,

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { count, slice, toStrings } from "../../keys/PackedKeys.ts"
 import { StorageError } from "../../storage/StorageError.ts"
+import type { SimOptions } from "../cli/Options.ts"
 import { nextOf } from "./minting.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
@@ -20,6 +21,19 @@ const stopsAlone: Mutant["options"] = (options) => ({
   keyStockTarget: 120,
   nodes: Math.max(2, options.nodes)
 })
+
+/** A process alone, which is killed, or shut down, again and again. */
+const alone =
+  (faults: Parameters<typeof withFaults>[0]): ((options: SimOptions) => SimOptions) =>
+  (options) => ({
+    ...withFaults(faults, { created: 0.8, bursts: 0.1 })(options),
+    ...small,
+    alone: true,
+    nodes: 1,
+    pools: 1,
+    databases: 3,
+    witnessed: false
+  })
 
 /** What loses keys, numbers or visits without a cause that is counted. */
 export const losses: ReadonlyArray<Mutant> = [
@@ -77,6 +91,46 @@ export const losses: ReadonlyArray<Mutant> = [
           giveBack: (shard, id, keys) => pool.giveBack(shard, id, slice(keys, 1, count(keys)))
         }
       })
+    })
+  },
+  {
+    name: "memory-settled-at-once",
+    text: "The pool of a process alone needs no record of what it has in its memory.",
+    promise: "C6",
+    checker: "ledger",
+    options: alone({ kill: { perMinute: 12, least_ms: 100, most_ms: 1_000 } }),
+    make: () => ({
+      ports: ({ pool }) => ({
+        pool: {
+          ...pool,
+          push: (claim, batch) =>
+            Effect.map(pool.push(claim, batch), (pushed) => ({
+              ...pushed,
+              settled: [...pushed.settled, { epoch: batch.epoch, sequence: batch.sequence }]
+            }))
+        }
+      })
+    })
+  },
+  {
+    name: "memory-not-put-away",
+    text: "What the pool of a process alone has, and no record, does not go to the stock when the process shuts down.",
+    promise: "C6",
+    checker: "ledger",
+    // Keys of links that are on their way to another database are put aside, and come back late.
+    options: alone({
+      stop: { perMinute: 6, least_ms: 500, most_ms: 3_000 },
+      bucketMove: { perMinute: 6, least_ms: 1_000, most_ms: 8_000 }
+    }),
+    make: () => ({ ports: ({ stock }) => ({ stock: { ...stock, add: () => Effect.void } }) })
+  },
+  {
+    name: "buffer-gives-none",
+    text: "The buffer gives creates no keys at all, and does not say that it has none.",
+    promise: "C8",
+    checker: "work",
+    make: () => ({
+      buffer: (buffer) => ({ ...buffer, takeNow: () => undefined, takeMany: () => Effect.succeed([]) })
     })
   },
   {

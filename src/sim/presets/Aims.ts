@@ -485,6 +485,33 @@ const forgottenPops: Aim = (options, chance) => ({
   }
 })
 
+/** A process alone, which is killed and shut down again and again: what it has in its memory comes again from its records. */
+const alone: Aim = (options, chance) => ({
+  ...withWorkload(scarce(options, chance), {
+    created: chance.pick([0.4, 0.8]),
+    bursts: chance.pick([0, 0.1]),
+    withAlias: chance.pick([0.1, 0.4])
+  }),
+  alone: true,
+  nodes: 1,
+  pools: 1,
+  witnessed: false,
+  faults: {
+    ...noFaults,
+    kill: { perMinute: chance.pick([0, 3, 12]), least_ms: 100, most_ms: 2_000 },
+    stop: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 3_000 },
+    pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
+    databaseRestart: { perMinute: chance.pick([0, 0, 2]), least_ms: 200, most_ms: 4_000 },
+    databaseCalls: chance.pick([
+      noFaults.databaseCalls,
+      { refused: 0.1, lost: 0, ignored: 0 },
+      { refused: 0, lost: 0.05, ignored: 0.01 }
+    ]),
+    slowCalls: { probability: chance.pick([0, 0.2]), most_ms: chance.pick([300, 1_500]) },
+    preemption: options.faults.preemption
+  }
+})
+
 const noAim: Aim = (options) => options
 
 /** All of them, which seeds have in turns: some more often than others. */
@@ -492,7 +519,7 @@ export const aims = [
   noAim,
   noAim,
   noAim,
-  noAim,
+  alone,
   jumpingDatabase,
   stopping,
   stopping,

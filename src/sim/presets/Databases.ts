@@ -7,6 +7,8 @@ import { liteFaults, never } from "./Faults.ts"
 export const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
   // Whether a tombstone is older than a recovery is told by the clock that jumps.
   if (!chance.happens(0.2) || options.faults.databaseClock.perMinute > 0) return options
+  // There is no Redis that knows.
+  if (options.alone) return options
   const databaseLag_ms = chance.pick([0, 100, 600, 3_000])
   const databaseFailover = { perMinute: chance.pick([1, 4]), least_ms: 200, most_ms: 4_000 }
   const formerPrimary_ms = chance.pick([0, 0, 1_000, 6_000])

@@ -13,6 +13,7 @@ const calm: SimOptions = {
   databases: 1,
   connectionsMax: 20,
   pools: 2,
+  alone: false,
   keyOrder: "permuted",
   keyPool: "list",
   keysPerRange: null,

@@ -57,6 +57,8 @@ export const noVisitsShed: Evidence["visitsShed"] = { full: 0, unwritten: 0, sto
 const uneventful: Omit<Evidence, "journal" | "lives"> = {
   options: presets.calm(),
   exchanges: [],
+  unfinished_us: undefined,
+  tasksMax: 1_000_000,
   healed_us: 40 * s_us,
   end_us: 60 * s_us,
   beginning_ms: 0,

@@ -50,6 +50,7 @@ import { LastAdministrator } from "../../../src/sim/checkers/users/LastAdministr
 import { UserSessions } from "../../../src/sim/checkers/users/UserSessions.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
 import { WebhookEvents } from "../../../src/sim/checkers/users/WebhookEvents.ts"
+import { Work } from "../../../src/sim/checkers/Work.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
 import { firstWebhookOf, ownReceiver } from "../../../src/sim/deployment/Users.ts"
 import { formatMoment } from "../../../src/model/Iso8601.ts"
@@ -353,7 +354,18 @@ const waiting = (
 })
 
 /** Runs in which one promise was broken, and whose business it is. */
+const aloneOptions = { ...presets.calm(), alone: true, nodes: 1, pools: 1 }
+
 const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
+  ["a run that had too many tasks", Work, { unfinished_us: 5 * s_us }],
+  [
+    "a key of the pool of a process alone that was in no record when it shut down",
+    Ledger,
+    {
+      options: aloneOptions,
+      journal: [...way(["k"]), returned(3 * s_us, ["k"]), draining(4), leased(5 * s_us, ["k"]), ended(6, 0)]
+    }
+  ],
   [
     "a key bound twice",
     UniqueBinding,
@@ -2693,6 +2705,32 @@ describe("the checkers", () => {
       [ended(9, 1)]
     ]
     for (const journal of shutdowns) expect(Shutdown.check(evidence({ journal }))).toEqual([])
+  })
+
+  it("find nothing in a key that a process alone could not stock when it shut down, since the database did not answer", () => {
+    const unanswered = {
+      tag: "unanswered",
+      at_us: 5 * s_us,
+      by,
+      operation: "KeyStock.openBatches",
+      interrupted_us: undefined
+    } as const
+    const found = (...then: ReadonlyArray<typeof unanswered>) =>
+      Ledger.check(
+        evidence({
+          options: aloneOptions,
+          journal: [
+            ...way(["k"]),
+            returned(3 * s_us, ["k"]),
+            draining(4),
+            leased(5 * s_us, ["k"]),
+            ...then,
+            ended(6, 0)
+          ]
+        })
+      )
+    expect(found(unanswered)).toEqual([])
+    expect(found()).not.toEqual([])
   })
 
   it.each(broken)("find %s", (_, checker, some) => {

@@ -32,6 +32,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["reuse-without-guard", 7],
   ["delete-acknowledged-again", 1],
   ["leases-dropped", 1],
+  ["buffer-gives-none", 1],
   ["visits-given-up", 1],
   ["quota-not-given-back", 8],
   ["key-cached-for-long", 7],

@@ -38,13 +38,20 @@ class Ways {
   readonly #texts = new Map<string, string>()
   readonly #pushed = new Set<string>()
   readonly #pausedUntil_us = new Map<string, number>()
+  /** Processes that shut down. Where their pool ends with them, they stock what they have. */
+  readonly #draining = new Set<string>()
+  readonly #areAlone: boolean
+
+  constructor(areAlone: boolean) {
+    this.#areAlone = areAlone
+  }
 
   add(entry: JournalEntry) {
     switch (entry.tag) {
       case "minted":
         return entry.keys.forEach((key) => this.#places.set(key, "minted"))
       case "stocked":
-        return this.#move(entry, "stocked", ["minted", "preloaded"])
+        return this.#move(entry, "stocked", ["minted", "preloaded", ...this.#putAwayBy(entry.by)])
       case "preloaded":
         return this.#move(entry, "preloaded", ["stocked"])
       case "recorded":
@@ -86,9 +93,15 @@ class Ways {
           if (place !== undefined) this.#places.set(key, place)
           this.#beside.delete(key)
         })
+      case "draining":
+        return void this.#draining.add(entry.by)
       case "paused":
         return void this.#pausedUntil_us.set(entry.by, entry.at_us + entry.for_us)
     }
+  }
+
+  #putAwayBy(process: string): ReadonlyArray<Place> {
+    return this.#areAlone && this.#draining.has(process) ? ["leased"] : []
   }
 
   #found(entry: JournalEntry, text: string, key?: string) {
@@ -207,8 +220,8 @@ class Ways {
 export const KeyLifecycle: Checker = {
   name: "key ways",
   seesForgotten: true,
-  check: ({ journal }) => {
-    const ways = new Ways()
+  check: ({ journal, options }) => {
+    const ways = new Ways(options.alone)
     for (const entry of journal) ways.add(entry)
     return ways.violations
   }

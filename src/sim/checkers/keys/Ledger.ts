@@ -57,16 +57,31 @@ const lastSeen = (evidence: Evidence): ReadonlyMap<JournalEntry, number> => {
   return lost
 }
 
+/** Processes alone that have begun to shut down: what leaves their pool for no buffer is taken out of it to be stocked. */
+const emptyingIn = ({ journal, options }: Evidence): ReadonlySet<string> =>
+  new Set(options.alone ? journal.flatMap(({ by, tag }) => (tag === "draining" ? [by] : [])) : [])
+
+/** Whether the database did not answer a process alone that was about to stock what was left in its pool. */
+const isStockingRefused = ({ journal }: Evidence): boolean => {
+  const emptying = new Set<string>()
+  return journal.some((entry) => {
+    if (entry.tag === "draining") emptying.add(entry.by)
+    const isAsking = entry.tag === "unanswered" && emptying.has(entry.by)
+    return isAsking && ["KeyStock.openBatches", "KeyStock.add"].includes(entry.operation)
+  })
+}
+
 /** What became of the keys that are lost. */
 export const lossesOf = (evidence: Evidence): Losses => {
   const { journal } = evidence
   const dead = new Set(journal.filter(({ tag }) => tag === "killed" || tag === "ended").map(({ by }) => by))
+  const emptying = emptyingIn(evidence)
   const losses = { refills: 0, preloaded: 0, pools: 0, leases: 0, held: 0 }
   for (const [entry, count] of lastSeen(evidence)) {
     if (entry.tag === "minted") losses.refills += count
     else if (entry.tag === "preloaded") losses.preloaded += dead.has(entry.by) ? count : 0
     else if (isHeld(entry)) losses.held += count
-    else if (entry.tag !== "leased") losses.pools += count
+    else if (entry.tag !== "leased" || emptying.has(entry.by)) losses.pools += count
     else if (count === entry.keys.length) losses.leases += count
     else losses.held += count
   }
@@ -326,16 +341,18 @@ const spareWhenKilled = (evidence: Evidence): number => {
   ).length
 }
 
-/** The keys that pool shards lost with their data: those that refills had pushed, and those that were returned, which come on top of these in any number. */
+/** The keys that pool shards lost with their data: those that refills had pushed, and those that were returned, which come on top of these in any number; or that were to be stocked when their process shut down. */
 const lostWithData = (evidence: Evidence): { readonly pushed: number; readonly returned: number } => {
   const back = new Set<string>()
   for (const entry of evidence.journal) {
     if (entry.tag === "returned") entry.keys.forEach((key) => back.add(key))
     else if (entry.tag === "pushed" || entry.tag === "leased") entry.keys.forEach((key) => back.delete(key))
   }
+  const emptying = emptyingIn(evidence)
   const gone = lostKeys(evidence).filter(([, { tag }]) => tag === "forgot")
   const returned = gone.filter(([key]) => back.has(key)).length
-  return { pushed: gone.length - returned, returned }
+  const emptied = lostKeys(evidence).filter(([, { by, tag }]) => tag === "leased" && emptying.has(by)).length
+  return { pushed: gone.length - returned, returned: returned + emptied }
 }
 
 /**
@@ -414,9 +431,11 @@ export const Ledger: Checker = {
     ).length
     const refillsAtOnce = options.pools + options.nodes
     const uncertain = exchanges.filter(isUncertain(evidence)).length
+    // What a process alone has in its memory comes again from its records.
+    const emptied = options.alone ? 0 : kills
     atMost(
       losses.held + losses.leases,
-      (kills + leases) * options.bufferCapacity +
+      (emptied + leases) * options.bufferCapacity +
         returnedInVain(evidence) +
         uncertain * keysOfCreateMax +
         forgottenLinks +
@@ -437,8 +456,10 @@ export const Ledger: Checker = {
     for (const [by, lost, bound] of preloadedTooMuch(evidence))
       atMost(lost, bound, `that ${by} had read ahead from its file`)
     const { pushed, returned } = lostWithData(evidence)
+    // What came back to a pool in memory is stocked by a process that shuts down, if the database answers.
+    const isStocked = options.alone && kills === 0 && !isStockingRefused(evidence)
     // A Redis that lost its data excuses what it had, and no key that left its pool otherwise.
-    const gone = Math.min(pushed, redis * 2 * options.poolHigh) + returned
+    const gone = Math.min(pushed, redis * 2 * options.poolHigh) + (isStocked ? 0 : returned)
     atMost(losses.pools, gone + givenUp + forgottenLinks + withheld, "by pool shards")
     atMost(
       unminted(journal),

@@ -13,7 +13,7 @@ const pushedWithin_us = 5 * s_us
 export const Recovery: Checker = {
   name: "recovery",
   seesForgotten: true,
-  check: ({ end_us, healed_us, journal, open }) => {
+  check: ({ end_us, healed_us, journal, open, options }) => {
     const newest = new Map<number, number>()
     /** Batches that were finished before a failover, which may have forgotten that. */
     const finished = new Set<string>()
@@ -49,6 +49,8 @@ export const Recovery: Checker = {
       return [{ checker: Recovery.name, at_us: end_us, text, keys: [] }]
     })
     const left = open.flatMap(({ epoch, shard, sequence }) => {
+      // A pool in memory needs its records in the order in which they came, which those that waited for a database do not keep.
+      if (options.alone) return []
       const later = newest.get(shard) ?? 0
       if (epoch >= later || known.get(shard)?.has(`${epoch}/${sequence}`) !== true) return []
       if (finished.has(`${shard}/${epoch}/${sequence}`)) return []
