@@ -221,7 +221,7 @@ export const Specification: Checker = {
     // A key that is drawn at random can be drawn again, which the specification leaves out.
     if (options.keyOrder === "random") return []
     // A process that starts pushes what stands recorded, be it on its way from another database to the stock.
-    if (options.alone && options.databases > 1) return []
+    if (options.alone !== null && options.databases > 1) return []
     const replay = new Replay(journal, options.keyPool)
     const forgetful = journal.findIndex(({ tag }) => ends.has(tag))
     const known = forgetful < 0 ? journal : journal.slice(0, forgetful)

@@ -187,6 +187,16 @@ export const Level = Schema.Literal("actors", "cluster")
 /** See {@link Level}. */
 export type Level = typeof Level.Type
 
+const betweenThem = [
+  "pause",
+  "cutDatabase",
+  "databaseRestart",
+  "databaseFailover",
+  "databaseFull",
+  "databaseSlow",
+  "databaseReadOnly"
+] as const
+
 const ofRedis = ["cutRedis", "redisRestart", "redisFailover", "redisLoss"] as const
 
 /** A run: the size of the deployment, the workload, the faults, and the duration. */
@@ -199,8 +209,11 @@ export const SimOptions = Schema.Struct({
   /** Connections to the database that a node has at most: 20 in production. */
   connectionsMax: Size,
   pools: Size,
-  /** Whether the only node is a process alone, which has its only pool in its memory, in place of Redis. */
-  alone: Schema.Boolean,
+  /**
+   * Whether the only node is a process alone, which has its only pool in its memory, in place of Redis; and over what: `sqlite`: nobody else can reach its database, so that it is told of no changes but its own, and
+   * each of its calls is answered. `null`: nodes of a cluster.
+   */
+  alone: Schema.NullOr(Schema.Literal("sqlite", "postgres")),
   keyOrder: Schema.Literal(...keyOrders),
   keyPool: Schema.Literal(...poolKinds),
   /** How many keys each range has of the length that the deployment begins with, so that it goes on to longer ones; `null`: all that there are. */
@@ -255,9 +268,17 @@ export const SimOptions = Schema.Struct({
   ),
   Schema.filter(
     ({ alone, faults, nodes, pools, witnessed }) =>
-      !alone ||
+      alone === null ||
       (nodes === 1 && pools === 1 && !witnessed && ofRedis.every((fault) => faults[fault].perMinute === 0)) ||
       "a process alone is the only node, has one pool, and no Redis that is a witness or fails (alone)"
+  ),
+  Schema.filter(
+    ({ alone, databases, faults }) =>
+      alone !== "sqlite" ||
+      (databases === 1 &&
+        faults.databaseCalls.lost + faults.databaseCalls.ignored + faults.databaseLag_ms === 0 &&
+        betweenThem.every((fault) => faults[fault].perMinute === 0)) ||
+      "SQLite is one database, in the process: nothing comes between them (alone)"
   )
 )
 /** See {@link SimOptions}. */

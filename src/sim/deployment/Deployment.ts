@@ -37,6 +37,7 @@ import * as BriefGuards from "../stores/BriefGuards.ts"
 import { BucketMoves } from "../stores/homes/BucketMoves.ts"
 import { VirtualHomes } from "../stores/homes/VirtualHomes.ts"
 import { type OneOfSeveral, VirtualDatabase } from "../stores/VirtualDatabase.ts"
+import * as NewsAlone from "../stores/NewsAlone.ts"
 import * as WitnessVirtual from "../stores/WitnessVirtual.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
 import { VirtualRedis } from "../stores/VirtualRedis.ts"
@@ -222,7 +223,7 @@ export class Deployment {
     this.#disks = new Map(
       names.map((name) => [name, new VirtualDisk({ ...around, faults: () => noFaults.databaseCalls }, name)])
     )
-    this.#pools = numbers(options.alone ? 0 : options.pools).map(
+    this.#pools = numbers(options.alone === null ? options.pools : 0).map(
       (shard) =>
         new VirtualRedis({
           ...around,
@@ -446,6 +447,10 @@ export class Deployment {
       return Effect.flatMap(this.#homes.ports(process), ({ changes, stores }) =>
         this.#portsOver(process, told, stores, Effect.succeed(changes))
       )
+    if (this.options.alone === "sqlite")
+      return Effect.flatMap(NewsAlone.over(this.#database.stores(process)), ({ changes, stores }) =>
+        this.#portsOver(process, told, stores, Effect.succeed(changes))
+      )
     return this.#portsOver(process, told, this.#database.stores(process), this.#database.changes(process))
   }
 
@@ -476,7 +481,7 @@ export class Deployment {
 
   #pool(process: VirtualProcess) {
     const { alone, bufferCapacity } = this.options
-    if (!alone) return KeyPoolVirtual.make(this.#pools, process)
+    if (alone === null) return KeyPoolVirtual.make(this.#pools, process)
     return Effect.map(KeyPoolAlone.make(process, this.#journal, followersMax(bufferCapacity)), (made) => {
       this.#poolInMemory = made
       return made.pool

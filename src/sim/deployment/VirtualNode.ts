@@ -420,10 +420,10 @@ export class VirtualNode {
           : Context.add(context, TargetPolicy, mutation.targets?.(noPrivateTargets) ?? noPrivateTargets)
       ),
       (self) => (options.witnessed ? Parts.adding(Stock.witnessed)(self) : self),
-      options.alone ? puttingAway : same,
+      options.alone === null ? same : puttingAway,
       Parts.parts({
         // A process alone has one writer, mostly.
-        inFlightMax: options.alone ? 1 : 4,
+        inFlightMax: options.alone === null ? 4 : 1,
         runner: placement.layer(process),
         pool: { low: options.poolLow, high: options.poolHigh },
         ownerCacheMax: options.ownerCacheMax,

@@ -28,7 +28,7 @@ const alone =
   (options) => ({
     ...withFaults(faults, { created: 0.8, bursts: 0.1 })(options),
     ...small,
-    alone: true,
+    alone: "postgres",
     nodes: 1,
     pools: 1,
     databases: 3,

@@ -244,6 +244,10 @@ const stopping: Aim = (options, chance) => ({
     stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
     move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
     slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: chance.pick([400, 1_500]) },
+    // Leases are still under way when the last request has been answered.
+    messages: { dropped: 0, repeated: 0, delayed: chance.pick([0, 0.4]), delay_ms: 900 },
+    // So are messages to receivers that do not answer.
+    webhookCalls: { refused: 0, lost: 0, ignored: chance.pick([0, 0.5]) },
     preemption: options.faults.preemption
   }
 })
@@ -485,29 +489,70 @@ const forgottenPops: Aim = (options, chance) => ({
   }
 })
 
-/** A process alone, which is killed and shut down again and again: what it has in its memory comes again from its records. */
-const alone: Aim = (options, chance) => ({
-  ...withWorkload(scarce(options, chance), {
-    created: chance.pick([0.4, 0.8]),
+/** A process alone, which is killed and shut down again and again: what it has in its memory comes again from its records. Over SQLite its links are read while they change, and it is told of no change. */
+const alone: Aim = (options, chance) => {
+  const over = chance.pick(["sqlite", "postgres"] as const)
+  const killed = chance.pick([0, 3, 12])
+  // What a process had asked of SQLite does not come there after its end.
+  const isSlow = over === "postgres" || killed === 0
+  const drawn = withWorkload(scarce(options, chance), {
+    created: chance.pick([0.2, 0.8]),
+    changed: chance.pick([0.06, 0.3]),
     bursts: chance.pick([0, 0.1]),
-    withAlias: chance.pick([0.1, 0.4])
+    withAlias: chance.pick([0.1, 0.4]),
+    remembered: chance.pick([4, 40])
+  })
+  const refused = { refused: 0.1, lost: 0, ignored: 0 }
+  const lost = { refused: 0, lost: 0.05, ignored: 0.01 }
+  return {
+    ...drawn,
+    alone: over,
+    nodes: 1,
+    pools: 1,
+    witnessed: false,
+    redirectCacheMax: chance.pick([2, 64]),
+    faults: {
+      ...noFaults,
+      kill: { perMinute: killed, least_ms: 500, most_ms: 2_000 },
+      stop: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 3_000 },
+      databaseCalls: chance.pick([noFaults.databaseCalls, refused, over === "sqlite" ? refused : lost]),
+      slowCalls: { probability: isSlow ? chance.pick([0, 0.2, 0.4]) : 0, most_ms: chance.pick([300, 1_500]) },
+      ...(over === "postgres" && {
+        pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
+        databaseRestart: { perMinute: chance.pick([0, 0, 2]), least_ms: 200, most_ms: 4_000 }
+      }),
+      preemption: options.faults.preemption
+    }
+  }
+}
+
+/** A process alone over SQLite, whose few links change while they are read: it is told of no change, so that what it keeps of them it keeps for long. */
+const ownChanges: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    clients: 6,
+    think_ms: 700,
+    created: 0.1,
+    deleted: 0.02,
+    changed: chance.pick([0.05, 0.1]),
+    withExpiry: 0,
+    withMaxVisits: 0,
+    withAccount: 0,
+    justCreated: 0.05,
+    followed: 0.9,
+    rivalled: 0,
+    bursts: 0.1,
+    remembered: chance.pick([3, 6])
   }),
-  alone: true,
+  alone: "sqlite",
   nodes: 1,
   pools: 1,
   witnessed: false,
+  redirectCacheMax: chance.pick([1, 2, 64]),
+  ownerCacheMax: chance.pick([1, 2, 16]),
   faults: {
     ...noFaults,
-    kill: { perMinute: chance.pick([0, 3, 12]), least_ms: 100, most_ms: 2_000 },
-    stop: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 3_000 },
-    pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
-    databaseRestart: { perMinute: chance.pick([0, 0, 2]), least_ms: 200, most_ms: 4_000 },
-    databaseCalls: chance.pick([
-      noFaults.databaseCalls,
-      { refused: 0.1, lost: 0, ignored: 0 },
-      { refused: 0, lost: 0.05, ignored: 0.01 }
-    ]),
-    slowCalls: { probability: chance.pick([0, 0.2]), most_ms: chance.pick([300, 1_500]) },
+    databaseCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
+    slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 1_500]) },
     preemption: options.faults.preemption
   }
 })
@@ -518,7 +563,7 @@ const noAim: Aim = (options) => options
 export const aims = [
   noAim,
   noAim,
-  noAim,
+  ownChanges,
   alone,
   jumpingDatabase,
   stopping,

@@ -8,7 +8,7 @@ export const withStandby = (options: SimOptions, chance: Chance): SimOptions => 
   // Whether a tombstone is older than a recovery is told by the clock that jumps.
   if (!chance.happens(0.2) || options.faults.databaseClock.perMinute > 0) return options
   // There is no Redis that knows.
-  if (options.alone) return options
+  if (options.alone !== null) return options
   const databaseLag_ms = chance.pick([0, 100, 600, 3_000])
   const databaseFailover = { perMinute: chance.pick([1, 4]), least_ms: 200, most_ms: 4_000 }
   const formerPrimary_ms = chance.pick([0, 0, 1_000, 6_000])
@@ -34,7 +34,7 @@ export const withStandby = (options: SimOptions, chance: Chance): SimOptions => 
 
 /** The database is there, and something is wrong with it. */
 export const withAilments = (options: SimOptions, chance: Chance): SimOptions => {
-  if (!chance.happens(0.2)) return options
+  if (!chance.happens(0.2) || options.alone === "sqlite") return options
   const drawn = (fault: Occasional) => ({ ...fault, perMinute: chance.pick([0, 1, 4]) })
   const { databaseFull, databaseReadOnly, databaseSlow } = liteFaults
   return {

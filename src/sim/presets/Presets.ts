@@ -13,7 +13,7 @@ const calm: SimOptions = {
   databases: 1,
   connectionsMax: 20,
   pools: 2,
-  alone: false,
+  alone: null,
   keyOrder: "permuted",
   keyPool: "list",
   keysPerRange: null,
@@ -188,7 +188,7 @@ const swarm = (seed: number): SimOptions => {
   const aimed = aims[seed % aims.length]!(drawn, chance)
   const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
   const drawnDatabases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
-  const databases = Math.max(ailing.databases, drawnDatabases)
+  const databases = ailing.alone === "sqlite" ? 1 : Math.max(ailing.databases, drawnDatabases)
   return withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
 }
 

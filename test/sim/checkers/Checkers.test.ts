@@ -354,7 +354,7 @@ const waiting = (
 })
 
 /** Runs in which one promise was broken, and whose business it is. */
-const aloneOptions = { ...presets.calm(), alone: true, nodes: 1, pools: 1 }
+const aloneOptions = { ...presets.calm(), alone: "postgres", nodes: 1, pools: 1 } as const
 
 const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   ["a run that had too many tasks", Work, { unfinished_us: 5 * s_us }],

@@ -221,7 +221,7 @@ export const KeyLifecycle: Checker = {
   name: "key ways",
   seesForgotten: true,
   check: ({ journal, options }) => {
-    const ways = new Ways(options.alone)
+    const ways = new Ways(options.alone !== null)
     for (const entry of journal) ways.add(entry)
     return ways.violations
   }

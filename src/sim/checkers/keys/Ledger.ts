@@ -1,6 +1,7 @@
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { plainKeyOf, qualifiedKey } from "../../../keys/QualifiedKey.ts"
+import { answerMax_us } from "../../deployment/VirtualNode.ts"
 import { domainNumbers } from "../../deployment/FurtherDomains.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
@@ -59,7 +60,7 @@ const lastSeen = (evidence: Evidence): ReadonlyMap<JournalEntry, number> => {
 
 /** Processes alone that have begun to shut down: what leaves their pool for no buffer is taken out of it to be stocked. */
 const emptyingIn = ({ journal, options }: Evidence): ReadonlySet<string> =>
-  new Set(options.alone ? journal.flatMap(({ by, tag }) => (tag === "draining" ? [by] : [])) : [])
+  new Set(options.alone !== null ? journal.flatMap(({ by, tag }) => (tag === "draining" ? [by] : [])) : [])
 
 /** Whether the database did not answer a process alone that was about to stock what was left in its pool. */
 const isStockingRefused = ({ journal }: Evidence): boolean => {
@@ -289,15 +290,22 @@ const preloadedTooMuch = (
 /** How long a create takes at least that had to go on with another key because an owner was silent. */
 const silent_us = 500 * ms_us
 
+/** Whether a create with this answer is over at the node that gave it. */
+const isDefinite = (status: number) => [200, 201, 401, 409, 422, 429].includes(status)
+
 /** Whether a create may have taken a key whose fate it never learned: it failed, an owner was silent, or a node was killed meanwhile. */
 const isUncertain = ({ end_us, journal }: Evidence) => {
   const kills_us = journal.filter(({ tag }) => tag === "killed").map(({ at_us }) => at_us)
   return ({ answered_us = end_us, kind, sent_us, status }: Exchange) =>
     kind === "create" &&
-    (![200, 201, 401, 409, 422, 429].includes(status) ||
+    (!isDefinite(status) ||
       answered_us - sent_us > silent_us ||
       kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= answered_us))
 }
+
+/** Whether a create was over at the only node that had it when that answered: one that takes as long as a node works on an answer goes on without it. */
+const isOver = ({ answered_us = Infinity, sent_us, status, tries }: Exchange): boolean =>
+  tries <= 1 && (isDefinite(status) || (status === 503 && answered_us - sent_us < answerMax_us))
 
 /** Keys that one create may have taken when its outcome is unknown: one for each of its tries. */
 const keysOfCreateMax = 8
@@ -381,7 +389,7 @@ const lostByTheLiving = (
     if (isLateLease(entry)) continue
     lost.set(by, (lost.get(by) ?? 0) + count)
   }
-  const failed = exchanges.filter(isUncertain(evidence))
+  const failed = exchanges.filter(isUncertain(evidence)).filter((one) => !isOver(one))
   /** Creates that may have been under way when a process ended, or the run did. */
   const lastCreates = (by: string) => {
     const until_us = ended_us.get(by) ?? end_us
@@ -432,7 +440,7 @@ export const Ledger: Checker = {
     const refillsAtOnce = options.pools + options.nodes
     const uncertain = exchanges.filter(isUncertain(evidence)).length
     // What a process alone has in its memory comes again from its records.
-    const emptied = options.alone ? 0 : kills
+    const emptied = options.alone === null ? kills : 0
     atMost(
       losses.held + losses.leases,
       (emptied + leases) * options.bufferCapacity +
@@ -457,7 +465,7 @@ export const Ledger: Checker = {
       atMost(lost, bound, `that ${by} had read ahead from its file`)
     const { pushed, returned } = lostWithData(evidence)
     // What came back to a pool in memory is stocked by a process that shuts down, if the database answers.
-    const isStocked = options.alone && kills === 0 && !isStockingRefused(evidence)
+    const isStocked = options.alone !== null && kills === 0 && !isStockingRefused(evidence)
     // A Redis that lost its data excuses what it had, and no key that left its pool otherwise.
     const gone = Math.min(pushed, redis * 2 * options.poolHigh) + (isStocked ? 0 : returned)
     atMost(losses.pools, gone + givenUp + forgottenLinks + withheld, "by pool shards")

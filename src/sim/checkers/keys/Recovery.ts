@@ -50,7 +50,7 @@ export const Recovery: Checker = {
     })
     const left = open.flatMap(({ epoch, shard, sequence }) => {
       // A pool in memory needs its records in the order in which they came, which those that waited for a database do not keep.
-      if (options.alone) return []
+      if (options.alone !== null) return []
       const later = newest.get(shard) ?? 0
       if (epoch >= later || known.get(shard)?.has(`${epoch}/${sequence}`) !== true) return []
       if (finished.has(`${shard}/${epoch}/${sequence}`)) return []
