@@ -215,6 +215,28 @@ export const webhooks: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "visits-told-from-the-start",
+    text: "Each message of visits says that its period began with the first one's.",
+    promise: "webhooks",
+    checker: "visits for webhooks",
+    options: visited,
+    make: asking((store) => {
+      let first: string | undefined
+      const since = (body: string) => {
+        first ??= /"from":"[^"]*"/.exec(body)?.[0]
+        return body.replace(/"from":"[^"]*"/, first ?? "")
+      }
+      return {
+        offer: (messages) =>
+          store.offer(
+            messages.map((message) =>
+              message.event === "link.visited" ? { ...message, body: since(message.body) } : message
+            )
+          )
+      }
+    })
+  },
+  {
     name: "new-messages-given-up",
     text: "Messages are given up that have not waited for long.",
     promise: "webhooks",

@@ -370,11 +370,17 @@ describe("the checker of visits for webhooks", () => {
   const told = (
     at_s: number,
     total: number,
-    some: { readonly id?: string; readonly key?: string; readonly nonBots?: number } = {}
+    some: {
+      readonly id?: string
+      readonly key?: string
+      readonly nonBots?: number
+      readonly period_s?: readonly [from: number, to: number]
+    } = {}
   ) => {
-    const { id = "msg", key = "abc", nonBots } = some
+    const { id = "msg", key = "abc", nonBots, period_s = [at_s - 2, at_s - 1] } = some
+    const [from, to] = period_s.map((second) => new Date(second * 1_000).toISOString())
     const split = nonBots !== undefined && { nonBots, bots: total - nonBots }
-    const data = { links: [{ key, visits: { total, nonBots: 0, bots: total, ...split } }] }
+    const data = { from, to, links: [{ key, visits: { total, nonBots: 0, bots: total, ...split } }] }
     const body = JSON.stringify({ type: "link.visited", data })
     return {
       tag: "received",
@@ -416,6 +422,17 @@ describe("the checker of visits for webhooks", () => {
     ["a visit that was none", [visited(5), queuedVisits(6), told(7, 2)]],
     ["another node's", [visited(5, { by: "node-1#1" }), queuedVisits(6), told(7, 1)]],
     ["a bot that is told as a person", [visited(5), queuedVisits(6), told(7, 1, { nonBots: 1 })]],
+    [
+      "a period that begins before the end of the one before",
+      [
+        visited(5),
+        queuedVisits(6),
+        told(7, 1),
+        visited(10),
+        queuedVisits(11, "b"),
+        told(12, 1, { id: "b", period_s: [4, 11] })
+      ]
+    ],
     ["an event that changes", [visited(5), visited(5), queuedVisits(6), told(7, 2), told(8, 1)]],
     [
       "another user's",

@@ -8,6 +8,9 @@ import { Webhooks } from "../facts/webhooks.ts"
 const knownWithin_us = 3 * s_us
 const toldWithin_us = 10 * s_us
 
+/** By how much a node's time goes back at most where no clock jumps: as it hears of the database's. */
+const steppedBack_ms = 1_000
+
 /** A message as a receiver reads it: several events, or one of visits. */
 interface Message {
   readonly type: string
@@ -15,6 +18,9 @@ interface Message {
 }
 
 interface VisitsTold {
+  /** The period of the visits, as its receiver reads it. */
+  readonly from: string
+  readonly to: string
   readonly links: ReadonlyArray<{
     readonly key: string
     readonly visits: { readonly total: number; readonly nonBots: number; readonly bots: number }
@@ -50,6 +56,8 @@ class Account {
   readonly due: Counts = new Map()
   readonly told: Counts = new Map()
   readonly queued = new Set<string>()
+  /** The periods that it told of, as `from` and `to`. */
+  readonly periods = new Map<string, readonly [from_ms: number, to_ms: number]>()
   started_us = 0
   /** Something happened to it by which it may have lost visits, or told them later. */
   isExcused = false
@@ -80,12 +88,15 @@ const accountsOf = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">) =
 
 /**
  * A webhook for visits is told of each visit of its user's links, once, and of nothing else: by a process that was not killed, and whose database answered, of all that were ten seconds
- * before the end. An event is the same each time that it comes.
+ * before the end. An event is the same each time that it comes, and the periods of a
+ * process follow each other.
  */
 export const VisitMessages: Checker = {
   name: "visits for webhooks",
   seesForgotten: true,
-  check: ({ end_us, journal, lives, options }) => {
+  check: ({ end_us, faults, journal, lives, options }) => {
+    const { databaseDrift } = options.faults
+    const isJumping = databaseDrift !== 0 || ["clockJump", "databaseClock"].some((fault) => faults.has(fault))
     const violations: Array<Violation> = []
     const found = (at_us: number, text: string, ...keys: ReadonlyArray<string>) =>
       violations.push({ checker: VisitMessages.name, at_us, text, keys })
@@ -109,6 +120,7 @@ export const VisitMessages: Checker = {
         }
         received.set(id, text)
         const account = queuedBy.get(id)
+        account?.periods.set(`${told.from} ${told.to}`, [Date.parse(told.from), Date.parse(told.to)])
         for (const { key, visits } of told.links) {
           if (visits.total !== visits.nonBots + visits.bots || visits.total <= 0)
             found(entry.at_us, `event ${id} tells ${JSON.stringify(visits)} of ${key}`, key)
@@ -130,7 +142,13 @@ export const VisitMessages: Checker = {
       }
     }
     const isActiveAlways = former.standings.every(({ is }) => is !== "ended" && is !== "absent")
-    for (const [by, { due, isExcused, queued, told, visited }] of accounts) {
+    for (const [by, { due, isExcused, periods, queued, told, visited }] of accounts) {
+      const inOrder = isJumping ? [] : [...periods.values()].toSorted(([, one], [, other]) => one - other)
+      for (const [index, [from_ms, to_ms]] of inOrder.entries()) {
+        const before_ms = inOrder[index - 1]?.[1] ?? -Infinity
+        if (from_ms < before_ms - steppedBack_ms || to_ms < from_ms)
+          found(end_us, `${by} told of visits from ${from_ms} to ${to_ms}, and of others up to ${before_ms}`)
+      }
       for (const [key, count] of told)
         if (count > (visited.get(key) ?? 0))
           found(
