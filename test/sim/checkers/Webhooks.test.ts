@@ -5,7 +5,6 @@ import type { Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange, WebhookWish } from "../../../src/sim/History.ts"
 import type { JournalEntry } from "../../../src/sim/Journal.ts"
 import { OwnWebhooks } from "../../../src/sim/checkers/users/OwnWebhooks.ts"
-import * as Iso8601 from "../../../src/model/Iso8601.ts"
 import { VisitMessages } from "../../../src/sim/checkers/users/VisitMessages.ts"
 import { WebhookDeliveries } from "../../../src/sim/checkers/users/WebhookDeliveries.ts"
 import {
@@ -378,7 +377,7 @@ describe("the checker of visits for webhooks", () => {
       readonly period_s?: readonly [from: number, to: number]
     } = {}
   ) => {
-    const { id = "msg", key = "abc", nonBots, period_s = [at_s - 2, at_s - 1] } = some
+    const { id = "msg", key = "abc", nonBots, period_s = id === "msg" ? [4, 6] : [7, at_s] } = some
     const [from, to] = period_s.map((second) => Iso8601.formatMoment(second * 1_000))
     const split = nonBots !== undefined && { nonBots, bots: total - nonBots }
     const data = { from, to, links: [{ key, visits: { total, nonBots: 0, bots: total, ...split } }] }
