@@ -1,5 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
+import { once } from "node:events"
+import { type IncomingMessage, request as httpRequest } from "node:http"
 import { plainPolicy } from "../../../src/http/exchange/StrictHeaders.ts"
 import { expectProblem } from "../../support/http/Problems.ts"
 import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
@@ -169,5 +171,42 @@ withService("a key that leads nowhere", {}, (it) => {
         expect(answer.text).not.toMatch(/script/i)
       }
     )
+  )
+})
+
+withService("a password that takes long to come", {}, (it) => {
+  const body = "password=sesame"
+
+  /** Sends the first half of the form, changes the link, and sends the rest. */
+  const afterChange = (alias: string, change: Effect.Effect<unknown, unknown, TestService>) =>
+    Effect.gen(function* () {
+      yield* create({ url, alias, password: "sesame" })
+      const { port } = yield* TestService
+      const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": body.length }
+      const form = httpRequest({ port, method: "POST", path: `/${alias}`, headers })
+      yield* Effect.promise(() => new Promise((resolve) => form.write(body.slice(0, 5), resolve)))
+      // The service reads what came first.
+      yield* get("/health/live")
+      yield* change
+      const answered = once(form, "response")
+      form.end(body.slice(5))
+      const [response] = yield* Effect.promise(() => answered as Promise<[IncomingMessage]>)
+      response.resume()
+      return [response.statusCode, response.headers.location]
+    })
+
+  it.effect("leads by the link as it is when it has come", () =>
+    Effect.gen(function* () {
+      const path = "/api/v1/links"
+      const other = "https://example.com/other"
+      expect(yield* afterChange("same", Effect.void)).toEqual([303, url])
+      expect(yield* afterChange("changed", asAdmin("PATCH", `${path}/changed`, { url: other }))).toEqual([
+        303,
+        other
+      ])
+      expect(yield* afterChange("gone", asAdmin("DELETE", `${path}/gone`))).toEqual([410, undefined])
+      const locked = asAdmin("PATCH", `${path}/locked`, { password: "another" })
+      expect((yield* afterChange("locked", locked))[0]).not.toBe(303)
+    })
   )
 })

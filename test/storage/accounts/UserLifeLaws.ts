@@ -84,6 +84,19 @@ export const userLifeLaws = (title: string, open: Open<AccountStore["Type"]>): v
       })
     )
 
+    it.scopedLive("stays disabled when the role changes, and keeps the role when enabled", () =>
+      Effect.gen(function* () {
+        const store = yield* withUsers(admin("root"), user("one"))
+        yield* store.changeUser("one", disable, 3_000)
+        expect(yield* store.changeUser("one", { isAdmin: true }, 4_000)).toMatchObject({
+          after: { isAdmin: true, disabledAt: 3_000 }
+        })
+        expect(yield* store.userById("one")).toMatchObject({ isAdmin: true, disabledAt: 3_000 })
+        yield* store.changeUser("one", { isDisabled: false }, 5_000)
+        expect(yield* store.userById("one")).toMatchObject({ isAdmin: true, disabledAt: null })
+      })
+    )
+
     it.scopedLive("has nothing that was begun at the same moment", () =>
       Effect.gen(function* () {
         const client = yield* open

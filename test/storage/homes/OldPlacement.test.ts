@@ -162,6 +162,27 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
+  it.scopedLive("does not take an owner's links for gone that are in a database that is away", () =>
+    Effect.gen(function* () {
+      const node = yield* yield* open
+      const [first] = node.databases.map(({ sql }) => sql)
+      yield* moveBuckets(node, toSecond)
+      yield* node.links.insertMany([{ ...linkOf("left"), owner: "usr_gone" }])
+      yield* node.removals.ask("usr_gone")
+      yield* first!`UPDATE link_removals SET asked_at = 0`
+      let isAway = true
+      const databases = node.databases.map((one, index) =>
+        index === 1 ? { ...one, isAway: () => isAway } : one
+      )
+      const { removals } = yield* LinkPorts.routed(databases, node.placement)
+      expect(yield* removals.remove(10)).toEqual([])
+      isAway = false
+      expect(yield* removals.remove(10)).toEqual(["left"])
+      expect(yield* removals.remove(10)).toEqual([])
+      expect(yield* first!`SELECT owner FROM link_removals`).toEqual([])
+    })
+  )
+
   it.scopedLive(
     "that was read while buckets were moved, asks again what it asked of all when they had moved",
     () =>
