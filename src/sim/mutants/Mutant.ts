@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { FaultOptions, SimOptions, WorkloadOptions } from "../cli/Options.ts"
 import { noFaults } from "../presets/Faults.ts"
-import type { PresetName } from "../presets/Presets.ts"
+import { type PresetName, presets } from "../presets/Presets.ts"
 import { fork } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { Mutation } from "./Mutation.ts"
@@ -32,10 +32,16 @@ export interface Mutant {
   readonly checker: string
   /** Whose faults bring it out; `swarm` unless said otherwise. */
   readonly preset?: PresetName
-  /** What else is different about its runs. */
+  /** What else is different about its runs; of nodes of a cluster, unless it says otherwise. */
   readonly options?: (options: SimOptions) => SimOptions
   /** For one run, since it may remember things. */
   readonly make: () => Mutation
+}
+
+/** The options with which a seed is run to find it. */
+export const optionsOf = ({ options, preset = "swarm" }: Mutant, seed: number): SimOptions => {
+  const drawn = presets[preset](seed)
+  return options === undefined ? drawn : options({ ...drawn, alone: null })
 }
 
 /** Has runs in which nothing goes wrong but this, and clients do more of something. */

@@ -1,6 +1,5 @@
-import { presets } from "../presets/Presets.ts"
 import { run } from "../Run.ts"
-import type { Mutant } from "./Mutant.ts"
+import { type Mutant, optionsOf } from "./Mutant.ts"
 
 /** What came of a hunt: in how many seeds the mutant's own checker found it, in which one, and what it said; or nothing after all of them. */
 export interface Hunted {
@@ -15,11 +14,11 @@ export interface Hunted {
 
 /** Runs a mutant through the seeds from `from` on until its checker finds it, through `seedsMax` at most. */
 export const hunt = (mutant: Mutant, from: number, seedsMax: number): Hunted => {
-  const { checker, make, name, options = (sound) => sound, preset = "swarm" } = mutant
+  const { checker, make, name } = mutant
   const others = new Set<string>()
   for (let seeds = 1; seeds <= seedsMax; seeds++) {
     const seed = from + seeds - 1
-    const { violations } = run(seed, options(presets[preset](seed)), { keepTrace: false, mutation: make() })
+    const { violations } = run(seed, optionsOf(mutant, seed), { keepTrace: false, mutation: make() })
     const found = violations.find((violation) => violation.checker === checker)
     for (const other of violations) if (other.checker !== checker) others.add(other.checker)
     if (found !== undefined) return { name, checker, seeds, seed, said: found.text, others: [...others] }

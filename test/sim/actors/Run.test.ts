@@ -60,7 +60,8 @@ describe("a simulated deployment", () => {
       await setImmediate()
     }
     expect(results.flatMap(({ violations }) => violations)).toEqual([])
-    expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThan(4)
+    // Two of them are of a process alone, to which little happens.
+    expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThanOrEqual(4)
     for (const { evidence, seed } of results.filter(({ seed }) => stockedBy.has(seed)))
       expect(evidence.journal.filter(({ tag }) => tag === "stocked").length, `seed ${seed}`).toBeGreaterThan(
         2

@@ -4,9 +4,7 @@ import { checkers } from "../../../src/sim/checkers/all.ts"
 import { mutants } from "../../../src/sim/mutants/all.ts"
 import { designs } from "../../../src/sim/mutants/designs.ts"
 import { command } from "../../../src/sim/mutants/command.ts"
-import type { Mutant } from "../../../src/sim/mutants/Mutant.ts"
-import type { SimOptions } from "../../../src/sim/cli/Options.ts"
-import { presets } from "../../../src/sim/presets/Presets.ts"
+import { optionsOf } from "../../../src/sim/mutants/Mutant.ts"
 import { run } from "../../../src/sim/Run.ts"
 import { failureOf, outcomeOf } from "../Outcome.ts"
 
@@ -66,9 +64,6 @@ const seedsTried = 100
 const slow = ["taken-in-one-domain", "stopping-for-ever", "read-only-connection-kept", "sweep-after-a-jump"]
 
 const named = (name: string) => mutants.find((one) => one.name === name)!
-
-const optionsOf = ({ options = (sound) => sound, preset = "swarm" }: Mutant, seed: number): SimOptions =>
-  options(presets[preset](seed))
 
 describe("the mutants", () => {
   it("have names of their own", () => {
