@@ -12,6 +12,9 @@ import type { World } from "../world/World.ts"
 const enabledFor_us = 10 * s_us
 const disabledFor_us = 4 * s_us
 
+/** How likely it is said of that user, while disabled, that they are no administrator. */
+const roleLeftShare = 0.5
+
 /** After how long an administrator asks again who was not told that it is done. */
 const again_us = 500 * ms_us
 
@@ -60,11 +63,20 @@ export class Administrators {
     const wait_us = this.#chance.waiting(enabledFor_us)
     const away_us = this.#chance.waiting(disabledFor_us)
     if (this.#world.now_us + wait_us + announced_us + away_us > until_us) return
-    const enableLater = () =>
+    const enableLater = () => {
+      if (this.#chance.happens(roleLeftShare)) this.#world.after(away_us / 2, null, () => this.#leaveRole())
       this.#world.after(away_us, null, () => this.#set(false, () => this.#suspendLater(until_us)))
+    }
     this.#world.after(wait_us, null, () =>
       this.#announce(suspended, () => this.#set(true, () => void enableLater()))
     )
+  }
+
+  /** Says that the user who is disabled is no administrator, which changes nothing: above all, it does not enable them. */
+  #leaveRole() {
+    const path = `/api/v1/users/${suspended}`
+    const body = JSON.stringify({ admin: false })
+    this.#send({ kind: "change user", user: suspended }, { method: "PATCH", path, body }, () => {})
   }
 
   /** Tries to end the last administrator after a while, and so on. */
