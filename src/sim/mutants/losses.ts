@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { count, slice, toStrings } from "../../keys/PackedKeys.ts"
 import { StorageError } from "../../storage/StorageError.ts"
 import type { SimOptions } from "../cli/Options.ts"
+import { aloneOver } from "../presets/Aims.ts"
 import { nextOf } from "./minting.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
@@ -26,13 +27,9 @@ const stopsAlone: Mutant["options"] = (options) => ({
 const alone =
   (faults: Parameters<typeof withFaults>[0]): ((options: SimOptions) => SimOptions) =>
   (options) => ({
-    ...withFaults(faults, { created: 0.8, bursts: 0.1 })(options),
+    ...aloneOver(withFaults(faults, { created: 0.8, bursts: 0.1 })(options), "postgres"),
     ...small,
-    alone: "postgres",
-    nodes: 1,
-    pools: 1,
-    databases: 3,
-    witnessed: false
+    databases: 3
   })
 
 /** What loses keys, numbers or visits without a cause that is counted. */

@@ -38,6 +38,15 @@ export const withWorkload = (options: SimOptions, workload: Partial<SimOptions["
   workload: { ...options.workload, ...workload }
 })
 
+/** The same options for a process alone. */
+export const aloneOver = (options: SimOptions, over: NonNullable<SimOptions["alone"]>): SimOptions => ({
+  ...options,
+  alone: over,
+  nodes: 1,
+  pools: 1,
+  witnessed: false
+})
+
 /** Links that everybody asks for are changed and deleted, while nodes are cut off and paused. */
 const hotStale: Aim = (options, chance) => ({
   ...withWorkload(options, {
@@ -505,11 +514,7 @@ const alone: Aim = (options, chance) => {
   const refused = { refused: 0.1, lost: 0, ignored: 0 }
   const lost = { refused: 0, lost: 0.05, ignored: 0.01 }
   return {
-    ...drawn,
-    alone: over,
-    nodes: 1,
-    pools: 1,
-    witnessed: false,
+    ...aloneOver(drawn, over),
     redirectCacheMax: chance.pick([2, 64]),
     faults: {
       ...noFaults,
@@ -528,25 +533,24 @@ const alone: Aim = (options, chance) => {
 
 /** A process alone over SQLite, whose few links change while they are read: it is told of no change, so that what it keeps of them it keeps for long. */
 const ownChanges: Aim = (options, chance) => ({
-  ...withWorkload(options, {
-    clients: 6,
-    think_ms: 700,
-    created: 0.1,
-    deleted: 0.02,
-    changed: chance.pick([0.05, 0.1]),
-    withExpiry: 0,
-    withMaxVisits: 0,
-    withAccount: 0,
-    justCreated: 0.05,
-    followed: 0.9,
-    rivalled: 0,
-    bursts: 0.1,
-    remembered: chance.pick([3, 6])
-  }),
-  alone: "sqlite",
-  nodes: 1,
-  pools: 1,
-  witnessed: false,
+  ...aloneOver(
+    withWorkload(options, {
+      clients: 6,
+      think_ms: 700,
+      created: 0.1,
+      deleted: 0.02,
+      changed: chance.pick([0.05, 0.1]),
+      withExpiry: 0,
+      withMaxVisits: 0,
+      withAccount: 0,
+      justCreated: 0.05,
+      followed: 0.9,
+      rivalled: 0,
+      bursts: 0.1,
+      remembered: chance.pick([3, 6])
+    }),
+    "sqlite"
+  ),
   redirectCacheMax: chance.pick([1, 2, 64]),
   ownerCacheMax: chance.pick([1, 2, 16]),
   faults: {

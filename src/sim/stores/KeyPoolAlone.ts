@@ -26,7 +26,7 @@ export const make = (
 ): Effect.Effect<PoolInMemory> =>
   Effect.map(KeyPoolMemory.make({ shards: 1, settleAfter }), (pool) => {
     const by = process.id
-    /** Does what has an epoch, and notes it, at one moment: whoever is interrupted in between would leave no entry. */
+    /** Makes a call with an epoch, and adds its entry, in one step: an interruption in between would leave no entry. */
     const fenced = <A, E>(epoch: number, call: Effect.Effect<A, E>, done: () => void) =>
       Effect.suspend(() => {
         const exit = Effect.runSyncExit(call)

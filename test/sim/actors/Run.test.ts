@@ -52,7 +52,8 @@ describe("a simulated deployment", () => {
 
   it("keeps every promise under a swarm of faults, with keys stocked in each way", async () => {
     const results: Array<RunResult> = []
-    for (let seed = 1; seed <= 8; seed++) {
+    // Two of them are of a process alone, to which little happens.
+    for (let seed = 1; seed <= 10; seed++) {
       const keyStock = stockedBy.get(seed)
       const given = keyStock === undefined ? {} : { keyStock, keyStockTarget: 60 }
       results.push(run(seed, { ...presets.swarm(seed), ...given }))
@@ -60,8 +61,7 @@ describe("a simulated deployment", () => {
       await setImmediate()
     }
     expect(results.flatMap(({ violations }) => violations)).toEqual([])
-    // Two of them are of a process alone, to which little happens.
-    expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThanOrEqual(4)
+    expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThan(4)
     for (const { evidence, seed } of results.filter(({ seed }) => stockedBy.has(seed)))
       expect(evidence.journal.filter(({ tag }) => tag === "stocked").length, `seed ${seed}`).toBeGreaterThan(
         2
