@@ -21,6 +21,9 @@ export interface StatisticsWish {
   readonly interval: "hour" | "day"
   readonly bots: "include" | "exclude"
   readonly format: "json" | "csv"
+  /** RFC 3339: those from the beginning of the hour or day of the first until the end of that before the second. */
+  readonly from: string
+  readonly to: string
 }
 
 /** What an administrator asks for about a domain. */

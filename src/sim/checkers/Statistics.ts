@@ -1,9 +1,10 @@
 import { formatMoment } from "../../model/Iso8601.ts"
 import { Array } from "effect"
 import { type Dimension, dimensions, hour_ms } from "../../model/Visit.ts"
+import { bothDays } from "../clients/Statistics.ts"
 import { type Counted, countedOf } from "../clients/Traits.ts"
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
+import type { Exchange, StatisticsWish } from "../History.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
@@ -141,6 +142,20 @@ const takenOf = ({ journal }: Evidence) => {
     (all.get(name) ?? []).reduce((sum, { at_us, visits }) => (at_us < by_us ? sum + visits : sum), 0)
 }
 
+/** How long a point is. */
+const lengthOf_ms = (interval: "hour" | "day") => (interval === "hour" ? hour_ms : 24 * hour_ms)
+
+/** The moments at which the points begin of a time, which has those in which it begins and ends. */
+const pointsFrom = (
+  { from, to }: Pick<StatisticsWish, "from" | "to">,
+  length_ms: number
+): ReadonlyArray<string> => {
+  const first_ms = Math.floor(Date.parse(from) / length_ms) * length_ms
+  return Array.makeBy(Math.ceil((Date.parse(to) - first_ms) / length_ms), (index) =>
+    formatMoment(first_ms + index * length_ms)
+  )
+}
+
 /** The moments at which points begin that a visit may be of: two where it is near the end of one. */
 const pointsOf = (
   { at_us, isSure }: Happened,
@@ -148,7 +163,7 @@ const pointsOf = (
   beginning_ms: number,
   slack_us: number
 ): ReadonlyArray<string> => {
-  const length_ms = interval === "hour" ? hour_ms : 24 * hour_ms
+  const length_ms = lengthOf_ms(interval)
   const pointAt = (us: number) => {
     const moment_ms = beginning_ms + us / ms_us
     return formatMoment(moment_ms - (moment_ms % length_ms))
@@ -185,6 +200,12 @@ const faultsOf = (
   })
 }
 
+/** What is wrong with the moments of figures. */
+const otherPoints = (what: string, figures: Figures, right: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const told = [...figures.keys()]
+  return told.join() === right.join() ? [] : [`have the ${what} ${told.join()} rather than ${right.join()}`]
+}
+
 const visitorsOf = (visits: ReadonlyArray<Happened>) =>
   new Set(visits.map(({ counted }) => counted.visitor)).size
 
@@ -196,7 +217,7 @@ const visitorsOf = (visits: ReadonlyArray<Happened>) =>
 export const Statistics: Checker = {
   name: "statistics",
   check: (evidence) => {
-    const { beginning_ms, clock, exchanges, faults, journal, lives, options, userKeys } = evidence
+    const { beginning_ms, clock, end_us, exchanges, faults, journal, lives, options, userKeys } = evidence
     const asked = exchanges.filter(({ kind }) => kind === "statistics")
     if (asked.length === 0) return []
     const violations: Array<Violation> = []
@@ -219,6 +240,11 @@ export const Statistics: Checker = {
     const isRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
     const slack_us = isRight ? answered_us + paused_us : Number.POSITIVE_INFINITY
     const midnight_us = (24 * hour_ms - (beginning_ms % (24 * hour_ms))) * ms_us
+    /** Whether all of the run is asked for, whatever clocks say. */
+    const isOfRun = ({ from, to }: StatisticsWish) =>
+      isRight
+        ? Date.parse(from) <= beginning_ms && Date.parse(to) > beginning_ms + end_us / ms_us
+        : from === bothDays[0] && to === bothDays[1]
     const owned = Array.groupBy(Array.fromIterable(lives.values()).flat(), ({ link }) => link.owner ?? "")
 
     /** How many visits of all of a user's links the store had at least: as many as it had of each link that has been theirs alone. */
@@ -237,18 +263,25 @@ export const Statistics: Checker = {
     const judged = (exchange: Exchange, of: ReadonlyArray<Life>, least: number, isManager: boolean) => {
       const { answered_us, statistics } = exchange
       const { bots, format, interval } = statistics!
+      const points = pointsFrom(statistics!, lengthOf_ms(interval))
+      const asked = new Set(points)
       const told = format === "csv" ? ofTable(exchange.body!) : ofJson(exchange.body!)
       const nameOf = format === "csv" ? cellOf : (value: string) => value
       const firstOf = new Map<string, number>()
       for (const { bound_us, link } of of)
         firstOf.set(link.key, Math.min(bound_us, firstOf.get(link.key) ?? bound_us))
+      const mayBeAsked = (visit: Happened) =>
+        !isRight || pointsOf(visit, interval, beginning_ms, slack_us).some((point) => asked.has(point))
       const happened = [...firstOf].flatMap(([key, from_us]) =>
-        (visits.get(key) ?? []).filter(({ at_us }) => at_us >= from_us && at_us <= answered_us!)
+        (visits.get(key) ?? []).filter(
+          (visit) => visit.at_us >= from_us && visit.at_us <= answered_us! && mayBeAsked(visit)
+        )
       )
       const people = happened.filter(({ counted }) => !counted.isBot)
       const all = told.nonBots + told.bots
       const [missing, missingPeople] = [happened.length - all, people.length - told.nonBots]
-      const isShort = missing < 0 || all < least
+      const isShort = missing < 0 || all < (isOfRun(statistics!) ? least : 0)
+      const days = pointsFrom(statistics!, lengthOf_ms("day"))
       const total = bots === "exclude" ? told.nonBots : all
       const one = (name: string, value: number, right: number) =>
         value === right ? [] : [`${name} is ${value} rather than ${right}`]
@@ -257,6 +290,8 @@ export const Statistics: Checker = {
         ...one("the total", told.total, total),
         ...one("the sum of the series", sumOf(told.series), total),
         ...one("the sum of visitors", told.sumOfVisitors, sumOf(told.visitors)),
+        ...otherPoints("points", told.series, points),
+        ...(told.visitors.size === 0 ? [] : otherPoints("days with visitors", told.visitors, days)),
         ...faultsOf(
           "visits by people or bots:",
           new Map([
@@ -319,9 +354,11 @@ export const Statistics: Checker = {
           keys: [...(key === undefined ? [] : [key]), `#${number}`]
         })
       const user = apiKey === undefined ? undefined : userOf.get(apiKey)
-      const { as, interval } = statistics!
+      const { as, from, interval } = statistics!
       if (isRight) {
-        const isKept = options.visitsSettle_s === null || options.visitHours_days > 0 || interval === "day"
+        const isOfLastDay = Date.parse(from) >= beginning_ms + midnight_us / ms_us
+        const isKept =
+          options.visitsSettle_s === null || options.visitHours_days > 0 || interval === "day" || isOfLastDay
         if (status === 400 && (isKept || answered_us < midnight_us))
           found("are refused as if they were kept no more")
         if (status === 200 && !isKept && sent_us > midnight_us) found("are told by the hour, and not kept so")

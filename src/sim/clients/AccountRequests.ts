@@ -29,6 +29,9 @@ export const keyLasts_s = { least: 2, most: 12 }
 const wrongShare = 0.15
 const revokesShare = 0.4
 
+/** How likely somebody else asks for another change with the same present password at once. */
+const atOnceShare = 0.3
+
 const keysPath = "/api/v1/api-keys"
 const sessionsPath = "/api/v1/sessions"
 
@@ -82,10 +85,14 @@ export class AccountRequests {
     ask({ method: "GET", path: "/api/v1/me" })
   }
 
-  /** Has a user choose another password. */
+  /** Has a user choose another password, or two of them at once, of which the second is confirmed by none that is the user's any more. */
   changePassword(user: string, ask: Ask) {
+    this.#choosePassword(user, ask, user === suspended && this.#chance.happens(revokesShare))
+    if (this.#chance.happens(atOnceShare)) this.#choosePassword(user, ask, false)
+  }
+
+  #choosePassword(user: string, ask: Ask, revokeKeys: boolean) {
     const isRight = !this.#chance.happens(wrongShare)
-    const revokeKeys = user === suspended && this.#chance.happens(revokesShare)
     const body = {
       currentPassword: isRight ? this.#users.passwordOf(user) : "no password of anybody",
       password: this.#users.newPassword(),

@@ -155,7 +155,9 @@ export class Browsers {
       // Administrators alone read the audit log.
       if (status === 403 && kind !== "audit") browser.mustChange = true
     }
+    let asked = 0
     const ask: Ask = ({ body, kind = "account", method, path, ...more }, told = () => {}) => {
+      asked++
       const { user } = browser
       const wish = { client: user, kind, user, session: own.session, direct, ...more }
       this.#requests.send([wish], { method, path, ...sentBy(own.cookie, body) }, ([exchange], answer) => {
@@ -163,7 +165,7 @@ export class Browsers {
         // A node may answer late what the browser has done meanwhile.
         if (token === browser.token(false)) browser.keep(answer?.response.cookies ?? [])
         answered(exchange!)
-        done()
+        if (--asked === 0) done()
       })
     }
     if (browser.mustChange && token === browser.token(false))

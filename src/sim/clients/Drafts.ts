@@ -21,6 +21,9 @@ export const aliases: ReadonlyArray<string> = Array.from({ length: 40 }, (_, ind
 /** URLs of links that are to be reused: few, so that several want the same ones at once. */
 const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/reused/${index}`)
 
+/** How likely a link that is to be reused is to have an alias if it is made, where links have aliases: mostly one that another link has. */
+const reusedAliasShare = 0.4
+
 /** How often a redirect is asked for at a wrong domain, as a share of the creates in further ones. */
 const elsewhereShare = 0.1
 
@@ -95,6 +98,7 @@ export class Drafts {
   readonly #domains: Chance
   readonly #choices: Chance
   readonly #longAliases: Chance
+  readonly #reusedAliases: Chance
   readonly #passwords: Chance
   readonly #traits: Chance
   readonly #endings: Chance
@@ -113,6 +117,7 @@ export class Drafts {
     this.#refusals = world.chance("refusals")
     this.#endings = world.chance("endings of targets")
     this.#longAliases = world.chance("long aliases")
+    this.#reusedAliases = world.chance("aliases of reused links")
     this.#passwords = world.chance("passwords of links")
     this.#traits = world.chance("traits of visitors")
   }
@@ -131,7 +136,7 @@ export class Drafts {
       // Each user has links of their own of a URL.
       const url = chance.pick(reusedUrls)
       const own = apiKey === undefined ? url : `${url}/of/${this.#users.ownerOf(apiKey)}`
-      return { url: own, apiKey, reuse: true, idempotencyKey }
+      return { url: own, apiKey, reuse: true, idempotencyKey, alias: this.#reusedAlias() }
     }
     const choices = this.#chosen()
     const lasts_s = typeof choices?.validSince !== "string" ? 0 : Math.ceil(validWithin_ms.after / 1_000)
@@ -146,6 +151,12 @@ export class Drafts {
       password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
       choices
     }
+  }
+
+  /** The alias of a link that is to be reused, if it is to have one. */
+  #reusedAlias(): string | undefined {
+    const chance = this.#reusedAliases
+    return this.#workload.withAlias > 0 && chance.happens(reusedAliasShare) ? chance.pick(aliases) : undefined
   }
 
   /** An alias, or a longer one in its stead; or one of those to which there are longer ones. */

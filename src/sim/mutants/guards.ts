@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
 import { begin, type GuardedCreates } from "../../storage/links/GuardedCreates.ts"
+import type { SimOptions } from "../cli/Options.ts"
 import { s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { later, type Mutant } from "./Mutant.ts"
@@ -25,7 +26,7 @@ const keyed: Mutant["options"] = (options) => ({
 })
 
 /** Clients who want the same links. */
-const reusing: Mutant["options"] = (options) => ({
+const reusing = (options: SimOptions): SimOptions => ({
   ...options,
   workload: { ...options.workload, withKey: 0.1, reused: 0.4, deleted: 0.15 }
 })
@@ -175,6 +176,22 @@ export const guards: ReadonlyArray<Mutant> = [
           })
       }
     })
+  },
+  {
+    name: "reuse-held-for-a-taken-alias",
+    text: "Whoever could not make the link of a URL, since its alias was taken, keeps others from making it.",
+    promise: "C8",
+    checker: "liveness",
+    options: (options) => {
+      const { workload, ...others } = reusing(options)
+      return { ...others, workload: { ...workload, withAlias: 0.5 } }
+    },
+    make: atPort(({ guarded }) => ({
+      abandonMany: (all) => {
+        const isReuse = all.some(({ name }) => name.startsWith("reuse:"))
+        return isReuse ? Effect.succeed(all.map(() => false)) : guarded.abandonMany(all)
+      }
+    }))
   },
   {
     name: "reuse-from-a-cache",

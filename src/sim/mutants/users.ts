@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Struct } from "effect"
 import type { Accounts } from "../../accounts/Accounts.ts"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import type { Standing } from "../../accounts/Meter.ts"
@@ -509,6 +509,16 @@ export const users: ReadonlyArray<Mutant> = [
       statement: (sql) =>
         sql.replace("ORDER BY created_at DESC, token_hash LIMIT", "ORDER BY created_at, token_hash LIMIT")
     })
+  },
+  {
+    name: "password-replaces-any",
+    text: "Who changes a password replaces the one that somebody has set meanwhile.",
+    promise: "accounts",
+    checker: "sessions of users",
+    options: signedIn,
+    make: accountsWith((accounts) => ({
+      setPassword: (id, change) => accounts.setPassword(id, Struct.omit(change, "replaces"))
+    }))
   },
   {
     name: "temporary-password-kept",

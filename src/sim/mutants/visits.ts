@@ -139,6 +139,14 @@ export const visits: ReadonlyArray<Mutant> = [
     make: countedAs((hours) => hours.map((one) => ({ ...one, hour: one.hour + 1 })))
   },
   {
+    name: "statistics-until-now",
+    text: "Statistics have all visits since a moment, also those after the time that is asked for.",
+    promise: "C11",
+    checker: "statistics",
+    options: measured,
+    make: storing(({ top }) => ({ top: (range, max) => top({ ...range, to: range.to + 48 }, max) }))
+  },
+  {
     name: "statistics-of-the-key",
     text: "A link has the visits of all links that had its key.",
     promise: "C11",

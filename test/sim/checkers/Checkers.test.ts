@@ -1279,6 +1279,22 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     }
   ],
   [
+    "a change of a password with one that somebody has changed meanwhile",
+    UserSessions,
+    {
+      journal: [begun(1), passwordChanged(2.0002), { ...passwordChanged(2.0005), by }],
+      exchanges: [aboutSessions(2, 204, { kind: "password", isRight: true })]
+    }
+  ],
+  [
+    "two changes of a password with the same one before",
+    UserSessions,
+    {
+      journal: [begun(1), { ...passwordChanged(2.0002), by }, { ...passwordChanged(2.0005), by }],
+      exchanges: [1, 2].map((number) => aboutSessions(2, 204, { kind: "password", isRight: true, number }))
+    }
+  ],
+  [
     "a right password with which another one cannot be chosen",
     UserSessions,
     { journal: [begun(1)], exchanges: [aboutSessions(2, 400, { kind: "password", isRight: true })] }

@@ -55,7 +55,10 @@ const body = {
   uniqueVisitors: {
     sumOfDays: 1,
     standardError: 0.033,
-    days: [{ at: "2025-12-31T00:00:00.000Z", visitors: 1 }]
+    days: [
+      { at: "2025-12-31T00:00:00.000Z", visitors: 1 },
+      { at: "2026-01-01T00:00:00.000Z", visitors: 0 }
+    ]
   }
 }
 const { utmCampaigns: _c, utmMediums: _m, utmSources: _s, ...ofAnybody } = body
@@ -63,7 +66,7 @@ const none = {
   ...ofAnybody,
   total: 0,
   nonBots: 0,
-  series: [],
+  series: body.series.map(({ at }) => ({ at, visits: 0 })),
   referrers: [],
   countries: [],
   browsers: [],
@@ -72,7 +75,16 @@ const none = {
   uniqueVisitors: undefined
 }
 
-const wish: StatisticsWish = { as: "administrator", interval: "day", bots: "include", format: "json" }
+const wish: StatisticsWish = {
+  as: "administrator",
+  interval: "day",
+  bots: "include",
+  format: "json",
+  from: "2025-12-31T00:00:00Z",
+  to: "2026-01-02T00:00:00Z"
+}
+/** The two hours of a run. */
+const nearMidnight = { from: "2025-12-31T23:10:00Z", to: "2026-01-01T00:20:00Z" }
 const asking = (at_s: number, answer: object | string, some: Partial<Exchange> = {}) =>
   exchange(at_s, {
     kind: "statistics",
@@ -82,6 +94,14 @@ const asking = (at_s: number, answer: object | string, some: Partial<Exchange> =
     body: typeof answer === "string" ? answer : JSON.stringify(answer),
     ...some
   })
+
+/** No visits in the two hours near midnight, or in the second alone. */
+const noneOf = (first: number) => ({
+  ...none,
+  series: ["2025-12-31T23:00:00.000Z", "2026-01-01T00:00:00.000Z"]
+    .slice(first)
+    .map((at) => ({ at, visits: 0 }))
+})
 
 const publicly = { ...wish, as: "anybody" } as const
 const key = {
@@ -115,9 +135,12 @@ describe("the checker of statistics", () => {
           7,
           {
             ...body,
-            series: body.series.map(({ at, visits }) => ({ at: at.replace("T00", "T23"), visits }))
+            series: [
+              { at: "2025-12-31T23:00:00.000Z", visits: 1 },
+              { at: "2026-01-01T00:00:00.000Z", visits: 0 }
+            ]
           },
-          { statistics: { ...wish, interval: "hour" } }
+          { statistics: { ...wish, ...nearMidnight, interval: "hour" } }
         )
       ])
     ).toEqual([])
@@ -168,7 +191,7 @@ describe("the checker of statistics", () => {
 
   it("takes a visit near midnight, or one that may not count, for one of either day, and any where clocks jump", () => {
     const nextDay = body.series.map(({ at, visits }) => ({ at, visits: 1 - visits }))
-    const days = [{ at: "2026-01-01T00:00:00.000Z", visitors: 1 }]
+    const days = body.uniqueVisitors.days.map(({ at, visitors }) => ({ at, visitors: 1 - visitors }))
     const next = { ...body, series: nextDay, uniqueVisitors: { ...body.uniqueVisitors, days } }
     for (const answer of [body, next]) {
       expect(found([asking(37, answer)], [bound, visited(31)])).toEqual([])
@@ -188,7 +211,9 @@ describe("the checker of statistics", () => {
         "bots,,0",
         "uniqueVisitorsSumOfDays,,1",
         "day,2025-12-31T00:00:00.000Z,1",
+        "day,2026-01-01T00:00:00.000Z,0",
         "uniqueVisitors,2025-12-31T00:00:00.000Z,1",
+        "uniqueVisitors,2026-01-01T00:00:00.000Z,0",
         "referrers,news.example,1",
         "countries,unknown,1",
         "browsers,Firefox,1",
@@ -236,21 +261,52 @@ describe("the checker of statistics", () => {
 
   it("finds visits that are told by the hour though their hours are dropped, and such as are refused though they are kept", () => {
     const options = { ...presets.calm(), visitsSettle_s: 2 }
-    const byHour = { statistics: { ...wish, interval: "hour" } } as const
+    const byHour = { statistics: { ...wish, ...nearMidnight, interval: "hour" } } as const
+    const since = { statistics: { ...byHour.statistics, from: "2026-01-01T00:00:00Z" } } as const
     const told = (at_s: number, status: number, some: Partial<Exchange> = byHour, brief = true) =>
-      found([asking(at_s, none, { ...some, status })], [bound], brief ? { options } : {})
+      found(
+        [
+          asking(at_s, some.statistics === undefined ? none : noneOf(some === since ? 1 : 0), {
+            ...some,
+            status
+          })
+        ],
+        [bound],
+        brief ? { options } : {}
+      )
     expect(told(20, 200)).toEqual([])
     expect(told(40, 200)).toHaveLength(1)
     expect(told(40, 400)).toEqual([])
     expect(told(20, 400)).toHaveLength(1)
+    expect(told(40, 200, since)).toEqual([])
+    expect(told(40, 400, since)).toHaveLength(1)
     expect(told(40, 200, {})).toEqual([])
     expect(told(40, 400, {})).toHaveLength(1)
     expect(told(40, 400, byHour, false)).toHaveLength(1)
     const kept = { ...options, visitHours_days: 1 }
     const ofDay = (status: number) =>
-      found([asking(40, none, { ...byHour, status })], [bound], { options: kept })
+      found([asking(40, noneOf(0), { ...byHour, status })], [bound], { options: kept })
     expect(ofDay(200)).toEqual([])
     expect(ofDay(400)).toHaveLength(1)
+  })
+
+  it("judges those of a part of the run by the visits that may be of it, each with every point", () => {
+    const [day, nextDay] = body.series.map(({ at }) => at)
+    const of = (from: string, to: string) => ({ statistics: { ...wish, from, to } })
+    const first = of("2025-12-31T00:00:00Z", "2026-01-01T00:00:00Z")
+    const second = of("2026-01-01T00:00:00Z", "2026-01-01T13:00:00Z")
+    const days = (at: string, visitors: number) => ({
+      uniqueVisitors: { ...body.uniqueVisitors, sumOfDays: visitors, days: [{ at, visitors }] }
+    })
+    const only = { ...body, series: [{ at: day, visits: 1 }], ...days(day!, 1) }
+    expect(found([asking(7, only, first)])).toEqual([])
+    expect(found([asking(7, body, first)])).toHaveLength(2)
+    expect(found([asking(7, { ...none, series: [{ at: nextDay, visits: 0 }] }, second)])).toEqual([])
+    expect(found([asking(7, { ...only, ...days(day!, 0) }, first)])).toHaveLength(1)
+    const wrongly = { ...body, series: [{ at: nextDay, visits: 1 }], ...days(nextDay!, 1) }
+    expect(found([asking(7, wrongly, second)])).not.toEqual([])
+    expect(found([asking(47, wrongly, second)], [bound, visited(40)])).toEqual([])
+    expect(found([asking(47, only, first)], [bound, visited(40)])).not.toEqual([])
   })
 
   it("says nothing of what a database had forgotten, or several databases had", () => {

@@ -33,7 +33,7 @@ export const UniqueBinding: Checker = {
     const firstBodies = new Map<string, string | undefined>()
     for (const exchange of exchanges) {
       const { alias, answered_us, body, idempotencyKey, isReplay, key, kind, location } = exchange
-      const { sent_us, status, tries, url } = exchange
+      const { reuse, sent_us, status, tries, url } = exchange
       if (answered_us === undefined) continue
       // Whoever repeats a create with its key is answered while it is still under way; who has none asks once.
       const isOwn = ({ bound_us, ended_us, link }: Life) =>
@@ -42,13 +42,19 @@ export const UniqueBinding: Checker = {
       const isRefused = status === 409 && alias !== undefined && idempotencyKey === undefined
       if (isRefused) {
         const all = lives.get(alias) ?? []
-        if (all.some(isOwn))
+        // Of several creates that want the same link one may have been given it.
+        const isSole = reuse !== true
+        if (isSole && all.some(isOwn))
           found(answered_us, alias, `${alias} was refused for ${url} as taken, and is bound to it`)
         if (!all.some(({ bound_us, freed_us }) => bound_us <= answered_us && freed_us >= sent_us))
           found(answered_us, alias, `${alias} was refused for ${url} as taken, and was free`)
         const isOneTry =
           tries <= 1 && !unanswered_us.some((at_us) => sent_us <= at_us && at_us <= answered_us)
-        if (isOneTry && all.some(({ bound_us, link }) => link.url === url && bound_us > answered_us))
+        if (
+          isSole &&
+          isOneTry &&
+          all.some(({ bound_us, link }) => link.url === url && bound_us > answered_us)
+        )
           found(
             answered_us,
             alias,

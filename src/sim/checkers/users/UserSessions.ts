@@ -63,7 +63,7 @@ const isToEnd = ({ ends, kind, session, user }: Exchange, { name, user: owner }:
 
 /**
  * A session that has ended is accepted by no node from then on, and until then none takes it for unknown. A disabled user cannot sign in; every
- * other user can, and can choose another password, with the right password alone. Who has a password that an administrator gave can do nothing else before. Sessions end as somebody was told, none by itself without being asked to, and a list has those that have not ended.
+ * other user can, and can choose another password, with the right password alone: of several changes at once that one confirms one is made. Who has a password that an administrator gave can do nothing else before. Sessions end as somebody was told, none by itself without being asked to, and a list has those that have not ended.
  */
 export const UserSessions: Checker = {
   name: "sessions of users",
@@ -89,6 +89,8 @@ export const UserSessions: Checker = {
     const areClocksRight = clock.jumps.length === 0 && !faults.has("clockJump")
     /** When a session was asked for at the earliest, by which the oldest ones are told. */
     const asked = new Map<Session, number>()
+    /** Changes of passwords, with the requests that were told of them. */
+    const toldOf = new Map<JournalEntry, number>()
     const asked_us = (session: Session) => {
       const { begun_us, user } = session
       const known = asked.get(session)
@@ -197,9 +199,14 @@ export const UserSessions: Checker = {
             `a session of ${session.user} ${status === 403 ? "was" : "was not"} told to change the password`
           )
         if (kind === "password") {
+          const [first] = changes
           const isDone = changes.some(({ by }) => by === answeredBy)
           if (status === 204 && (isRight === false || !isDone))
             return found(`${session.user} was told that the password is another one`)
+          // With the first change another password is the right one.
+          if (status === 204 && (first!.by !== answeredBy || toldOf.has(first!)))
+            return found(`${session.user} changed a password that was not the present one any more`)
+          if (status === 204) toldOf.set(first!, number)
           // Of a user who was removed meanwhile no password is right.
           const isOver = session.ended_us <= answered_us
           if (status === 400 && isRight === true && changes.length === 0 && !isOver)
