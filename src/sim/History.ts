@@ -43,6 +43,7 @@ export interface Wish {
     | "probe"
     | "guess"
     | "show"
+    | "preview"
     | "statistics"
     | "change"
     | "delete"
@@ -78,6 +79,8 @@ export interface Wish {
   /** For a redirect: who asks, where rules know something of them; what follows the key and a slash; and what the query string has beside that by which they are known. */
   readonly visitor?: Visitor | undefined
   readonly path?: string | undefined
+  /** For a redirect: whether its headers alone are asked for, which is no visit. */
+  readonly isHead?: boolean | undefined
   /** For a redirect: what is counted of who asks, where that differs. */
   readonly traits?: Traits | undefined
   readonly query?: string | undefined
@@ -161,7 +164,8 @@ export interface Edited {
 export interface Exchange extends Wish {
   readonly number: number
   key?: string | undefined
-  readonly sent_us: number
+  /** Of a form that comes slowly: when all of it was there, if it was not answered before. */
+  sent_us: number
   answered_us: number | undefined
   /** 0 when no answer came. A redirect that led to its link's target is 302, whatever its status, and 410 one that was sent to where visitors are told that the link has ended. */
   status: number
@@ -209,6 +213,7 @@ export class History {
       refusal: asked.refusal,
       visitor: asked.visitor,
       path: asked.path,
+      isHead: asked.isHead,
       traits: asked.traits,
       query: asked.query,
       from: asked.from,

@@ -70,8 +70,8 @@ const excessOf = (life: Life, asked: ReadonlyArray<Exchange>, known: Known) =>
   })
 
 /** Whether a request may use a visit: a probe that is answered 404 was not one of the link. */
-const isVisit = ({ kind, status }: Exchange): boolean =>
-  kind === "redirect" || (kind === "probe" && status !== 404)
+const isVisit = ({ isHead, kind, status }: Exchange): boolean =>
+  (kind === "redirect" && isHead !== true) || (kind === "probe" && status !== 404)
 
 /**
  * C5: a link with `maxVisits` redirects so often and no more; and it is not said to be used up before so many were asked for. What was granted counts, also

@@ -4,7 +4,7 @@ import { s_us } from "../world/Time.ts"
 import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import type { Life } from "./facts/lives.ts"
-import { isShownAs, visitsOf } from "./facts/shown.ts"
+import { isShownAs, wrongTotalsOf } from "./facts/shown.ts"
 
 /**
  * Who asks for a link is shown it as it is, or as it was within the last second; one that is not deleted is found, by its own user alone where a user asks. It has no more visits than there were, and no fewer than the store had taken;
@@ -13,14 +13,15 @@ import { isShownAs, visitsOf } from "./facts/shown.ts"
 export const Shown: Checker = {
   name: "shown links",
   check: (evidence) => {
-    const { exchanges, journal, lives, options, userKeys } = evidence
+    const { exchanges, lives, userKeys } = evidence
     const { isThere, versionsOf } = answersOf(evidence)
     const isUnread = domainsUnread(evidence)
-    const hasForgotten = journal.some(({ tag }) => tag === "database forgot")
     const violations: Array<Violation> = []
     const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
-    const visits = visitsOf(evidence)
-    const redirected = exchanges.filter(({ kind, status }) => kind === "redirect" && status === 302)
+    const wrongTotal = wrongTotalsOf(evidence)
+    const redirected = exchanges.filter(
+      ({ isHead, kind, status }) => kind === "redirect" && status === 302 && isHead !== true
+    )
 
     for (const asked of exchanges) {
       const { answered_us, answeredBy, body, key, kind, number, sent_us, status } = asked
@@ -49,14 +50,8 @@ export const Shown: Checker = {
       if (!may.some((version) => isShownAs(version, shown)))
         found(`is shown as it should not be any more: ${JSON.stringify(shown)}`)
       if (all.length > 1) continue
-      const visited = visits(key)
-      const happened = visited.happened_us.filter((at_us) => at_us <= answered_us).length
-      const counted = visited.counted.reduce((sum, one) => (one.at_us < sent_us ? sum + one.visits : sum), 0)
-      const { total, unavailable } = shown.visits
-      // An answer that was lost may have been one of them.
-      if (total > happened) found(`is shown with ${total} visits, and was visited ${happened} times`)
-      if (unavailable !== true && !hasForgotten && options.databases === 1 && total < counted)
-        found(`is shown with ${total} visits, of which the store had ${counted}`)
+      const wrong = wrongTotal(key, { ...asked, answered_us }, shown.visits)
+      if (wrong !== undefined) found(wrong)
       const [{ versions }] = all as readonly [Life]
       const { maxVisits } = versions[0]!.link
       if (maxVisits === null || versions.some(({ link }) => link.maxVisits !== maxVisits)) continue

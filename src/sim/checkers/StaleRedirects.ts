@@ -16,6 +16,9 @@ const isHindered = ({ journal }: Evidence, node: string, from_us: number, to_us:
         (entry.tag === "paused" && entry.at_us + entry.for_us >= from_us))
   )
 
+/** What does not write a link that is asked for it. */
+const reading: ReadonlySet<Exchange["kind"]> = new Set(["redirect", "show", "preview", "statistics"])
+
 /** Links that are written, by their keys: when, and by what. */
 const writesOf = ({ exchanges, journal }: Evidence): ReadonlyMap<string, ReadonlyArray<number>> => {
   const writes = new Map<string, Array<number>>()
@@ -31,7 +34,7 @@ const writesOf = ({ exchanges, journal }: Evidence): ReadonlyMap<string, Readonl
   }
   // A node forgets what it asks to be changed, whatever comes of that.
   for (const { answered_us, key, kind, sent_us } of exchanges) {
-    if (key === undefined || kind === "redirect" || kind === "show" || kind === "statistics") continue
+    if (key === undefined || reading.has(kind)) continue
     add(key, sent_us)
     if (answered_us !== undefined) add(key, answered_us)
   }

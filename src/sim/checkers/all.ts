@@ -19,6 +19,7 @@ import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./keys/MintedOnce.ts"
 import { Passwords } from "./Passwords.ts"
 import { PoolLevel } from "./keys/PoolLevel.ts"
+import { Previews } from "./Previews.ts"
 import { Quarantine } from "./keys/Quarantine.ts"
 import { Quotas } from "./users/Quotas.ts"
 import { Readiness } from "./Readiness.ts"
@@ -61,6 +62,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Answers,
   Lists,
   Shown,
+  Previews,
   BulkEdits,
   Domains,
   DomainRequests,

@@ -33,6 +33,14 @@ const byUserShare = 0.3
 /** How likely a visitor who is asked for a link's password knows it. */
 const rightShare = 0.8
 
+/** How likely the form with it comes slowly, and in how many seconds at most. */
+const slowFormShare = 0.4
+const slowForm_s = 2.5
+
+/** How likely a visitor asks for the headers alone, and who would be shown a link asks for its preview as anybody does. */
+const headShare = 0.05
+const previewShare = 0.3
+
 /** How many follow a write; within what time most writes are done, and after what time one that was acknowledged holds everywhere. */
 const followers = 4
 const writtenWithin_us = 20 * ms_us
@@ -79,6 +87,8 @@ export class Clients {
   readonly #forgetting: Chance
   readonly #shown: Chance
   readonly #passwords: Chance
+  readonly #heads: Chance
+  readonly #previews: Chance
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #listing: Lists
@@ -103,6 +113,8 @@ export class Clients {
     this.#forgetting = options.world.chance("forgetting")
     this.#shown = options.world.chance("shown")
     this.#passwords = options.world.chance("passwords of links")
+    this.#heads = options.world.chance("redirects without bodies")
+    this.#previews = options.world.chance("previews")
     this.#requests = new Requests(options)
     this.#listing = new Lists(
       options.world,
@@ -218,7 +230,10 @@ export class Clients {
   /** Gives the password of a link that asked for it. */
   #unlock(asked: LinkWish, done: () => void) {
     const wish: LinkWish = { ...asked, isRight: this.#passwords.happens(rightShare) }
-    this.#requests.send([wish], linkRequestOf(wish), () => done())
+    const slow_us = this.#passwords.happens(slowFormShare)
+      ? this.#passwords.below(slowForm_s * s_us)
+      : undefined
+    this.#requests.send([wish], linkRequestOf(wish), () => done(), slow_us)
   }
 
   #forget(key: string) {
@@ -238,7 +253,7 @@ export class Clients {
       kind === "change"
         ? (change ?? drafts.refusedChange() ?? drafts.change())
         : kind === "redirect"
-          ? drafts.visit()
+          ? { ...drafts.visit(), isHead: this.#heads.happens(headShare) }
           : {}
     const direct = kind === "redirect" && this.#chance.happens(0.3)
     if (kind !== "redirect" && this.#followers.happens(this.#options.workload.followed))
@@ -252,16 +267,25 @@ export class Clients {
       )
         exchange!.body = answer!.response.body
       if (kind === "redirect" && (status === 404 || status === 410)) this.#forget(key)
-      if (kind === "redirect" && status === 401) this.#unlock(wish, done)
+      if (kind === "redirect" && status === 401) this.#unlock({ ...wish, isHead: false }, done)
       else done()
     })
   }
 
   #show(client: string, key: string, done: () => void = () => {}) {
+    if (this.#previews.happens(previewShare)) return this.#preview(client, key, done)
     const { users } = this.#options
     const isUsers = users.names.length > 0 && this.#shown.happens(byUserShare)
     const apiKey = isUsers ? users.apiKey(this.#shown) : undefined
     const wish: LinkWish = { client, kind: "show", key, apiKey, direct: this.#shown.happens(0.5) }
+    this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
+      if (answer?.response.status === 200) exchange!.body = answer.response.body
+      done()
+    })
+  }
+
+  #preview(client: string, key: string, done: () => void) {
+    const wish: LinkWish = { client, kind: "preview", key, direct: this.#previews.happens(0.5) }
     this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
       if (answer?.response.status === 200) exchange!.body = answer.response.body
       done()

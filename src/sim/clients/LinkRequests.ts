@@ -8,7 +8,7 @@ import { countedOf, requestOf as requestOfTraits } from "./Traits.ts"
 
 /** What is asked about one link: by the text by which it is stored. */
 export interface LinkWish extends Wish {
-  readonly kind: "redirect" | "probe" | "guess" | "show" | "change" | "delete"
+  readonly kind: "redirect" | "probe" | "guess" | "show" | "preview" | "change" | "delete"
   readonly key: string
 }
 
@@ -23,6 +23,7 @@ export const linkRequestOf = ({
   apiKey,
   choices,
   from,
+  isHead,
   isRight,
   kind,
   key: text,
@@ -42,12 +43,13 @@ export const linkRequestOf = ({
       const more = [...(query === undefined ? [] : [query]), ...(some?.query ?? [])]
       const host = domain !== undefined && { host: domain }
       const search = queryOf(visitor, more.length === 0 ? undefined : more.join("&"))
-      const asked = {
+      const request = {
         path: `/${key}${rest === undefined ? "" : `/${rest}`}${search}`,
         headers: { accept: "application/json", ...some?.headers, ...headers, ...host },
-        link: { key: text, path: rest, counted: countedOf(traits, visitor) },
         from: from ?? some?.from
       }
+      if (isHead === true) return { method: "HEAD", ...request }
+      const asked = { ...request, link: { key: text, path: rest, counted: countedOf(traits, visitor) } }
       if (isRight === undefined) return { method: "GET", ...asked }
       return {
         method: "POST",
@@ -65,6 +67,10 @@ export const linkRequestOf = ({
         headers: { accept: "application/json", ...signsOf(visitor).headers, host: changingHost },
         link: { key: text, counted: countedOf(undefined, visitor) }
       }
+    case "preview": {
+      const host = domain !== undefined && { host: domain }
+      return { method: "GET", path: `/${key}+`, headers: { accept: "application/json", ...host } }
+    }
     case "show":
       return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }
     case "change":

@@ -36,11 +36,12 @@ export class Requests {
     this.#chance = options.world.chance("requests")
   }
 
-  /** Sends a request for one wish, or for several at once. `done` is told when it is answered, or was waited for in vain. */
+  /** Sends a request for one wish, or for several at once. `done` is told when it is answered, or was waited for in vain. `slow_us`: how long its body takes to come. */
   send(
     wishes: ReadonlyArray<Wish>,
-    request: VirtualRequest,
-    done: (exchanges: ReadonlyArray<Exchange>, answer: Answer | undefined) => void
+    asked: VirtualRequest,
+    done: (exchanges: ReadonlyArray<Exchange>, answer: Answer | undefined) => void,
+    slow_us?: number
   ) {
     const { balancer, history, nodes, world } = this.#options
     const exchanges = wishes.map((wish) => history.begin(wish))
@@ -61,6 +62,10 @@ export class Requests {
       }
       done(exchanges, answer)
     }
+    const read = () => {
+      if (!isOver) for (const exchange of exchanges) exchange.sent_us = world.now_us
+    }
+    const request = slow_us === undefined ? asked : { ...asked, slow: { after_us: slow_us, read } }
     const timer = world.after(patience_us, null, () => finish(undefined))
     const node = wishes[0]?.direct === true ? this.#chance.pick(nodes()) : undefined
     if (node === undefined) return balancer.send(request, finish)

@@ -165,10 +165,12 @@ export interface Surroundings {
 
 /** A request, as the network carries it. */
 export interface VirtualRequest {
-  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
+  readonly method: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE"
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** Of a body that comes slowly: how long after the node has begun to read it, and what is called when it has. */
+  readonly slow?: { readonly after_us: number; readonly read: () => void } | undefined
   /** Of a redirect: the link that it is asked of, by the text by which it is stored, what follows its key, and how its visit must be counted. */
   readonly link?: {
     readonly key: string
@@ -196,16 +198,23 @@ export interface VirtualResponse {
 
 const noCookies: ReadonlyArray<string> = []
 
-/** A request as the service sees it; its body arrives in one piece, in a separate task. */
+/** A request as the service sees it; its body arrives in one piece, in a separate task, and perhaps late. */
 const requestOf = (
   process: VirtualProcess,
-  { body = "", from, headers, method, path }: VirtualRequest
+  { body = "", from, headers, method, path, slow }: VirtualRequest
 ): Request => ({
   method,
   url: path,
   headers,
   remoteAddress: Option.fromNullable(from),
-  readBytes: (_, done) => process.post(() => done(Either.right(Buffer.from(body))))
+  readBytes: (_, done) => {
+    const arrive = () => process.post(() => done(Either.right(Buffer.from(body))))
+    if (slow === undefined) return arrive()
+    process.world.after(slow.after_us, process, () => {
+      slow.read()
+      arrive()
+    })
+  }
 })
 
 const responseOf = ({ body, fixed, headers, status }: Answer): VirtualResponse => {

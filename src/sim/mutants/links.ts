@@ -110,6 +110,19 @@ export const links: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "passwords-unread",
+    text: "Links are read without their passwords.",
+    promise: "C4",
+    checker: "previews",
+    options: withFaults({}, { withPassword: 0.5, shown: 0.5 }),
+    make: atPort((links) => ({
+      findMany: (keys) =>
+        Effect.map(links.findMany(keys), (rows) =>
+          rows.map((row) => (row === null ? null : { ...row, passwordHash: null }))
+        )
+    }))
+  },
+  {
     name: "freed-with-its-domain",
     text: "The key of a link in a further domain goes to the stock as the link's text.",
     promise: "C1",

@@ -27,6 +27,7 @@ import { Lists } from "../../../src/sim/checkers/Lists.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/keys/MintedOnce.ts"
 import { PoolLevel } from "../../../src/sim/checkers/keys/PoolLevel.ts"
+import { Previews } from "../../../src/sim/checkers/Previews.ts"
 import { Quarantine } from "../../../src/sim/checkers/keys/Quarantine.ts"
 import { FailedLookUps } from "../../../src/sim/checkers/users/FailedLookUps.ts"
 import { Quotas } from "../../../src/sim/checkers/users/Quotas.ts"
@@ -120,6 +121,14 @@ const showing = (at_s: number, some: object = {}, status = 200) =>
     status,
     location: undefined,
     body: JSON.stringify({ ...row, expiresAt: null, visits: { total: 0 }, ...some })
+  })
+/** Somebody is shown where a link leads. */
+const previewing = (at_s: number, some: object = {}, status = 200) =>
+  exchange(at_s, {
+    kind: "preview",
+    status,
+    location: undefined,
+    body: JSON.stringify({ url: row.url, createdAt: formatMoment(row.createdAt), visits: 0, ...some })
   })
 /** A link of a list, as it is stored but for some fields. */
 const ofList = (key = "abc", some: Partial<ShownLink> = {}) => {
@@ -691,6 +700,37 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Shown,
     { exchanges: [exchange(2, {}), showing(4, { visitsLeft: 2, maxVisits: 2 })], journal: [limited(2)] }
   ],
+  ["a preview of another target", Previews, { exchanges: [previewing(4, { url: "https://example.com/2" })] }],
+  [
+    "a preview of a link as it was before a change",
+    Previews,
+    { exchanges: [change, previewing(4)], journal: [bound, changed] }
+  ],
+  [
+    "a preview of where a link with a password leads",
+    Previews,
+    { exchanges: [previewing(4)], journal: [locked] }
+  ],
+  [
+    "a preview of a link that varies, and does not",
+    Previews,
+    { exchanges: [previewing(4, { varies: true })] }
+  ],
+  ["a preview of visits that never happened", Previews, { exchanges: [previewing(4, { visits: 1 })] }],
+  [
+    "a preview without visits that the store has",
+    Previews,
+    { exchanges: [previewing(4)], journal: [bound, visited(2), counted(3, 1)] }
+  ],
+  [
+    "a preview of a link that was deleted",
+    Previews,
+    {
+      exchanges: [created(1), exchange(2, { kind: "delete", status: 204 }), previewing(4)],
+      journal: [bound, deleted(2 * s_us)]
+    }
+  ],
+  ["a link that is there and has no preview", Previews, { exchanges: [created(1), previewing(4, {}, 404)] }],
   [
     "a node that is not ready while one of several pools is away",
     Readiness,
@@ -2226,6 +2266,16 @@ describe("the checkers", () => {
     expect(Visits.check(evidence({ journal: stopping(7.5), visitsShed: stopped }))).toEqual([])
     // It did not try for as long as it should.
     expect(Visits.check(evidence({ journal: stopping(7), visitsShed: stopped }))).toHaveLength(1)
+  })
+
+  it("find nothing in previews of links as they are, nor in none of a link that is not there or may be used up", () => {
+    const shown = (journal: ReadonlyArray<JournalEntry>, ...exchanges: ReadonlyArray<Exchange>) =>
+      Previews.check(evidence({ exchanges: [created(1), ...exchanges], journal }))
+    expect(shown([bound], previewing(4))).toEqual([])
+    expect(shown([locked], previewing(4, { url: null }))).toEqual([])
+    expect(shown([bound, visited(2), counted(3, 1)], previewing(4, { visits: 1 }))).toEqual([])
+    expect(shown([limited(2)], previewing(4, {}, 410))).toEqual([])
+    expect(shown([bound, deleted(2 * s_us)], previewing(4, {}, 410))).toEqual([])
   })
 
   it("find nothing in a run in which every promise was kept", () => {

@@ -31,3 +31,24 @@ export const visitsOf = ({ journal }: Evidence) => {
   }
   return of
 }
+
+/** What is wrong with the total of a link's visits in an answer: there were no more, and no fewer than the store had taken when that was asked for. */
+export const wrongTotalsOf = (evidence: Evidence) => {
+  const { journal, options } = evidence
+  const visits = visitsOf(evidence)
+  const areAllKnown = options.databases === 1 && !journal.some(({ tag }) => tag === "database forgot")
+  return (
+    key: string,
+    { answered_us, sent_us }: { readonly answered_us: number; readonly sent_us: number },
+    { total, unavailable }: ShownLink["visits"]
+  ): string | undefined => {
+    const visited = visits(key)
+    const happened = visited.happened_us.filter((at_us) => at_us <= answered_us).length
+    const counted = visited.counted.reduce((sum, one) => (one.at_us < sent_us ? sum + one.visits : sum), 0)
+    // An answer that was lost may have been one of them.
+    if (total > happened) return `is shown with ${total} visits, and was visited ${happened} times`
+    return unavailable !== true && areAllKnown && total < counted
+      ? `is shown with ${total} visits, of which the store had ${counted}`
+      : undefined
+  }
+}

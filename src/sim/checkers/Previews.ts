@@ -1,0 +1,71 @@
+import type { Checker, Violation } from "../Evidence.ts"
+import { answersOf } from "./facts/answers.ts"
+import { domainsUnread } from "./facts/domainReads.ts"
+import type { Version } from "./facts/lives.ts"
+import { wrongTotalsOf } from "./facts/shown.ts"
+import { isTarget } from "./facts/targets.ts"
+
+/** What is read of a preview. */
+interface Preview {
+  /** `null`: the link has a password. */
+  readonly url: string | null
+  readonly varies?: true
+  readonly createdAt: string
+  readonly visits: number
+}
+
+/** Whether a link leads different visitors elsewhere. */
+const varies = ({ link: { extras } }: Version): boolean =>
+  extras?.rules !== undefined || extras?.variants !== undefined
+
+/** Whether a preview shows a version of a link, but for its visits. */
+const shows = (preview: Preview, version: Version): boolean =>
+  Date.parse(preview.createdAt) === version.link.createdAt &&
+  (preview.varies === true) === varies(version) &&
+  (version.link.passwordHash === null
+    ? preview.url !== null && isTarget(version.link, preview.url)
+    : preview.url === null)
+
+/** Whether a link leads somewhere for as long as nobody deletes it. */
+const isLasting = ({ link: { expiresAt, maxVisits, validSince } }: Version): boolean =>
+  expiresAt === null && maxVisits === null && validSince === null
+
+/** Anybody is shown where a link leads, as it is or was within the last second, and of one with a password that it has one. A preview has no more visits than there were, and no fewer than the store had taken. */
+export const Previews: Checker = {
+  name: "previews",
+  check: (evidence) => {
+    const { exchanges, lives } = evidence
+    const asked = exchanges.filter(({ kind }) => kind === "preview")
+    if (asked.length === 0) return []
+    const { isThere, versionsOf } = answersOf(evidence)
+    const isUnread = domainsUnread(evidence)
+    const wrongTotal = wrongTotalsOf(evidence)
+    return asked.flatMap((exchange): ReadonlyArray<Violation> => {
+      const { answered_us, answeredBy, body, key, number, sent_us, status } = exchange
+      if (key === undefined || answered_us === undefined) return []
+      const found = (text: string) => [
+        {
+          checker: Previews.name,
+          at_us: answered_us,
+          text: `the preview of ${key} ${text} (request ${number}), by ${answeredBy}`,
+          keys: [key, `#${number}`]
+        }
+      ]
+      const all = lives.get(key)
+      // Where a node has not read that aliases can have several segments, it shows the one of the first.
+      if (all === undefined || (key.includes("/") && isUnread(answeredBy, sent_us))) return []
+      const may = versionsOf(all, exchange)
+      if (status === 404 || status === 410)
+        return isThere(all, exchange) && may.every(isLasting)
+          ? found("is of no link, and it was created")
+          : []
+      if (status !== 200 || body === undefined) return []
+      const preview = JSON.parse(body) as Preview
+      if (!may.some((version) => shows(preview, version)))
+        return found(`is as it should not be any more: ${body}`)
+      const { visits } = preview
+      const wrong = all.length > 1 ? undefined : wrongTotal(key, { answered_us, sent_us }, { total: visits })
+      return wrong === undefined ? [] : found(wrong)
+    })
+  }
+}
