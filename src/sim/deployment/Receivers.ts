@@ -20,6 +20,10 @@ interface Message {
   readonly data: { readonly challenge?: string }
 }
 
+/** How likely a receiver that takes no messages says so, rather than not to listen; and how. */
+const toldShare = 0.6
+const refusals = [301, 400, 404, 410, 429, 500, 503] as const
+
 const answerOf = (url: string, body: string): string => {
   if (url.endsWith("/echo")) return body
   const { challenge } = (JSON.parse(body) as Message).data
@@ -40,7 +44,20 @@ export const senderTo = (
   process: VirtualProcess,
   journal: Pick<Journal, "add">
 ): Effect.Effect<typeof WebhookSender.WebhookSender.Service> => {
+  const chance = process.world.chance("receivers")
   const client = HttpClient.make((request, { href: url }) => {
+    const responseOf = (status: number, text: string): HttpClientResponse.HttpClientResponse => {
+      const response: Pick<
+        HttpClientResponse.HttpClientResponse,
+        "request" | "status" | "headers" | "stream"
+      > = {
+        request,
+        status,
+        headers: Headers.empty,
+        stream: Stream.make(Buffer.from(text))
+      }
+      return response as HttpClientResponse.HttpClientResponse
+    }
     const { body, headers } = request
     const text = body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
     return receiver
@@ -50,21 +67,13 @@ export const senderTo = (
         return answerOf(url, text)
       })
       .pipe(
-        Effect.map((answer) => {
-          const response: Pick<
-            HttpClientResponse.HttpClientResponse,
-            "request" | "status" | "headers" | "stream"
-          > = {
-            request,
-            status: answer === "" ? 204 : 200,
-            headers: Headers.empty,
-            stream: Stream.make(Buffer.from(answer))
-          }
-          return response as HttpClientResponse.HttpClientResponse
-        }),
-        Effect.mapError(
-          ({ reason }) =>
-            new HttpClientError.RequestError({ request, reason: "Transport", cause: new Error(reason) })
+        Effect.map((answer) => responseOf(answer === "" ? 204 : 200, answer)),
+        Effect.catchAll(({ applied, reason }) =>
+          applied === "no" && chance.happens(toldShare)
+            ? Effect.succeed(responseOf(chance.pick(refusals), answerOf(url, text)))
+            : Effect.fail(
+                new HttpClientError.RequestError({ request, reason: "Transport", cause: new Error(reason) })
+              )
         )
       )
   })
