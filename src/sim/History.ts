@@ -60,6 +60,8 @@ export interface Wish {
     | "password"
     | "change user"
     | "remove user"
+    | "add user"
+    | "users"
     | "webhook"
     | "audit"
     | "domain"
@@ -90,7 +92,7 @@ export interface Wish {
   readonly list?: ListWish | undefined
   /** For statistics, of all links of a user where they are of no key. */
   readonly statistics?: StatisticsWish | undefined
-  /** For a page of a list or of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
+  /** For a page of a list, of links or of users, or of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
   readonly since_us?: number | undefined
   /** For a create: whether it accepts a live link of the same URL; and its `Idempotency-Key`, which its repeats share. */
   readonly reuse?: boolean | undefined
@@ -99,6 +101,8 @@ export interface Wish {
   readonly apiKey?: string | undefined
   /** The session that it is sent with, by the digest of its token; for a sign-in, who signs in; and for that, a change of the password and a redirect with one, whether that was right when it was sent. */
   readonly session?: string | undefined
+  /** For a user who is added, and for a list of users: the address, of all users where there is none. */
+  readonly email?: string | undefined
   /** For the removal of a user: what becomes of the links. */
   readonly links?: LinkFate | undefined
   /** For the end of one session: which one, by its id. */
@@ -176,7 +180,7 @@ export interface Exchange extends Wish {
   /** For a create, and what is asked of webhooks: the answer's body; for the last page of the audit log the entries of all pages; and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
-  /** For a list of API keys or sessions: their ids. */
+  /** For a list of API keys, sessions or users: their ids, of the last page those of all pages; and for a user who was added theirs. */
   listed: ReadonlyArray<string> | undefined
   /** For the last page of a list that was followed: what all pages had. */
   pages: ListPages | undefined
@@ -224,6 +228,7 @@ export class History {
       idempotencyKey: asked.idempotencyKey,
       apiKey: asked.apiKey,
       session: asked.session,
+      email: asked.email,
       links: asked.links,
       ends: asked.ends,
       user: asked.user,

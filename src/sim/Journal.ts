@@ -229,6 +229,8 @@ export type UserEntry =
       readonly by: string
       readonly user: string
     }
+  /** A user was added, with an address. */
+  | { readonly tag: "user added"; readonly by: string; readonly user: string; readonly email: string }
   | {
       readonly tag: "password changed"
       readonly by: string

@@ -42,6 +42,7 @@ import { UniqueBinding } from "./keys/UniqueBinding.ts"
 import { UserSessions } from "./users/UserSessions.ts"
 import { Visits } from "./Visits.ts"
 import { AuditLog } from "./users/AuditLog.ts"
+import { Directory } from "./users/Directory.ts"
 import { LastAdministrator } from "./users/LastAdministrator.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
@@ -96,6 +97,7 @@ export const checkers: ReadonlyArray<Checker> = [
   WebhookEvents,
   WebhookDeliveries,
   LastAdministrator,
+  Directory,
   OwnWebhooks,
   AuditLog,
   Work

@@ -3,6 +3,7 @@ import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
 import { Creates } from "./Creates.ts"
 import { aliases } from "./Drafts.ts"
+import { Directory } from "./Directory.ts"
 import { DomainAdministrator } from "./DomainAdministrator.ts"
 import { Guessers } from "./Guessers.ts"
 import { linkRequestOf, type LinkWish } from "./LinkRequests.ts"
@@ -154,7 +155,10 @@ export class Clients {
     this.#options.changingDomain.whenChanged = () => {
       if (this.#probes.happens(this.#options.workload.domainsChanged)) this.#probe()
     }
-    if (this.#browsers !== undefined) this.#administrators.start(until_us)
+    if (this.#browsers !== undefined) {
+      this.#administrators.start(until_us)
+      new Directory(this.#options.world, this.#requests, this.#options.users).start(until_us)
+    }
     const { domainsAsked, domainsChanged } = this.#options.workload
     if (domainsChanged > 0 && domainsAsked > 0)
       new DomainAdministrator(this.#options.world, this.#requests, this.#options.changingDomain).start(

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { type AuditEvent, command } from "../../model/Audit.ts"
 import { digest } from "../../secrets/Secret.ts"
-import { newUser } from "../../storage/accounts/AccountStore.ts"
+import { newUser, type User } from "../../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import * as FormerWebhook from "./FormerWebhook.ts"
@@ -120,10 +120,10 @@ export class Users {
 
   /** Adds them to the database. Only from within the world. */
   start(until_us: number) {
-    const { accounts, audit, webhooks } = this.#database.users.stores
+    const { audit, webhooks } = this.#database.users.stores
     if (this.names.length > 0) {
       this.#done(Effect.forEach(oldEntries(this.#world.now_ms), audit.record, { discard: true }))
-      this.#done(accounts.addUser(this.#formerAdministrator()))
+      this.#add(this.#formerAdministrator())
     }
     const by = "the beginning"
     for (const id of this.names) {
@@ -136,7 +136,7 @@ export class Users {
       const user = newUser(draft, this.#world.now_ms)
       if (this.#options.workload.signedIn > 0 && id !== leaving) this.#changePasswordLater(id, until_us)
       if (id === suspended || id === leaving) {
-        this.#done(accounts.addUser(user))
+        this.#add(user)
         this.#addKey(id)
         continue
       }
@@ -149,7 +149,7 @@ export class Users {
         secret: `whsec_${Buffer.from(id).toString("base64")}`,
         createdAt: this.#world.now_ms
       } as const
-      this.#done(accounts.addUser(user))
+      this.#add(user)
       if (id === FormerWebhook.owner && this.#options.workload.withWebhooks > 0) {
         this.#done(FormerWebhook.begin(webhooks, this.#database.clock))
         const former = FormerWebhook.webhookOf(this.#world.now_ms)
@@ -169,6 +169,12 @@ export class Users {
       this.#addKey(id)
       this.#revokeLater(id, until_us)
     }
+  }
+
+  #add(user: User) {
+    const { email, id } = user
+    this.#done(this.#database.users.stores.accounts.addUser(user))
+    this.#journal.add({ tag: "user added", by: "the beginning", user: id, email })
   }
 
   #formerAdministrator() {

@@ -511,6 +511,28 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "addresses-by-their-case",
+    text: "An address in capitals is another one.",
+    promise: "accounts",
+    checker: "directory of users",
+    options: signedIn,
+    make: accountsWith((accounts) => ({
+      addUser: (user) =>
+        accounts.addUser({ ...user, email: `${user.email}${/[A-Z]/.test(user.email) ? "x" : ""}` })
+    }))
+  },
+  {
+    name: "newest-user-unlisted",
+    text: "A page of the list of users begins behind its first one.",
+    promise: "accounts",
+    checker: "directory of users",
+    options: signedIn,
+    make: accountsWith((accounts) => ({
+      listUsers: (asked) =>
+        Effect.map(accounts.listUsers(asked), (users) => users.slice(asked.after === undefined ? 0 : 1))
+    }))
+  },
+  {
     name: "password-replaces-any",
     text: "Who changes a password replaces the one that somebody has set meanwhile.",
     promise: "accounts",

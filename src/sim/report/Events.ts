@@ -121,6 +121,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "user removed":
     case "password changed":
       return `${entry.tag}: ${entry.user}`
+    case "user added":
+      return `added ${entry.user}, whose address is ${entry.email}`
     case "audited":
       return `recorded ${entry.events.map(({ action }) => action).join(", ")}`
     case "audit swept":
@@ -185,13 +187,15 @@ const fates: ReadonlySet<string> = new Set([
 ])
 
 /** What a client asked for, in words. */
-const asked = ({ alias, idempotencyKey, key, kind, number, path, reuse, url, webhook }: Exchange) => {
+const asked = ({ alias, email, idempotencyKey, key, kind, number, path, reuse, url, webhook }: Exchange) => {
   if (kind === "edit") return `edit all links (#${number})`
   if (kind === "list") return `list the links (#${number})`
   if (kind === "sign in" || kind === "sign out") return `${kind} (#${number})`
   if (kind === "webhook") return `${webhook?.act} webhooks (#${number})`
   if (kind === "statistics") return `ask for the statistics of ${key ?? "all own links"} (#${number})`
   if (kind === "audit") return `read the audit log (#${number})`
+  if (kind === "users") return `list the users (#${number})`
+  if (kind === "add user") return `add ${email} as a user (#${number})`
   if (kind === "account") return `show the account (#${number})`
   if (kind !== "create") return `${kind} ${key}${path === undefined ? "" : `/${path}`} (#${number})`
   const as = alias === undefined ? "" : ` as ${alias}`

@@ -47,6 +47,7 @@ import { Readiness } from "../../../src/sim/checkers/Readiness.ts"
 import { Shown } from "../../../src/sim/checkers/Shown.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/keys/UniqueBinding.ts"
+import { Directory } from "../../../src/sim/checkers/users/Directory.ts"
 import { LastAdministrator } from "../../../src/sim/checkers/users/LastAdministrator.ts"
 import { UserSessions } from "../../../src/sim/checkers/users/UserSessions.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
@@ -300,6 +301,21 @@ const sessionEnded = (at_s: number) =>
   ({ tag: "session ended", at_us: at_s * s_us, by, session: "ses" }) as const
 const asked = (at_s: number, status: number, some: Partial<Exchange> = {}) =>
   exchange(at_s, { kind: "account", key: undefined, location: undefined, session: "ses", status, ...some })
+/** A user who is added, and one who is removed; and what is asked for of the directory. */
+const userAdded = (at_s: number, user = "usr_5", email = "ada@example.com") =>
+  ({ tag: "user added", at_us: at_s * s_us, by, user, email }) as const
+const userGone = (at_s: number) => ({ tag: "user removed", at_us: at_s * s_us, by, user: "usr_5" }) as const
+const adding = (at_s: number, status: number, listed: ReadonlyArray<string> = ["usr_5"]) =>
+  exchange(at_s, {
+    kind: "add user",
+    key: undefined,
+    location: undefined,
+    email: "Ada@example.com",
+    status,
+    listed
+  })
+const listingUsers = (at_s: number, listed: ReadonlyArray<string>, email?: string) =>
+  exchange(at_s, { kind: "users", key: undefined, location: undefined, email, status: 200, listed })
 /** The same by a user who asks for something about sessions or the password. */
 const aboutSessions = (at_s: number, status: number, some: Partial<Exchange>) =>
   asked(at_s, status, { user: "usr_0", ...some })
@@ -1248,6 +1264,37 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "an API key that is accepted after it ended by itself",
     Revocation,
     { userKeys: [{ ...key, expires_us: 2 * s_us }], exchanges: [created(3, { apiKey: key.secret })] }
+  ],
+  ["a list of users without one", Directory, { journal: [userAdded(1)], exchanges: [listingUsers(2, [])] }],
+  [
+    "a list with a user who was removed",
+    Directory,
+    { journal: [userAdded(1), userGone(2)], exchanges: [listingUsers(3, ["usr_5"])] }
+  ],
+  [
+    "a list that has a user twice",
+    Directory,
+    { journal: [userAdded(1)], exchanges: [listingUsers(2, ["usr_5", "usr_5"])] }
+  ],
+  [
+    "a list of one address with another user",
+    Directory,
+    { journal: [userAdded(1)], exchanges: [listingUsers(2, ["usr_5"], "bob@example.com")] }
+  ],
+  [
+    "two users with one address",
+    Directory,
+    { journal: [userAdded(1), userAdded(2, "usr_6", "ADA@example.com")], exchanges: [] }
+  ],
+  [
+    "a user who was said to be added, and is not there",
+    Directory,
+    { journal: [], exchanges: [adding(2, 201)] }
+  ],
+  [
+    "an address that is nobody's any more, and is refused",
+    Directory,
+    { journal: [userAdded(1), userGone(2)], exchanges: [adding(3, 409, [])] }
   ],
   [
     "a session that goes on after its user signed out",
@@ -2276,6 +2323,20 @@ describe("the checkers", () => {
     expect(shown([bound, visited(2), counted(3, 1)], previewing(4, { visits: 1 }))).toEqual([])
     expect(shown([limited(2)], previewing(4, {}, 410))).toEqual([])
     expect(shown([bound, deleted(2 * s_us)], previewing(4, {}, 410))).toEqual([])
+  })
+
+  it("find nothing in users who are added, refused and listed as they should be", () => {
+    const asked = (journal: ReadonlyArray<JournalEntry>, one: Exchange) =>
+      Directory.check(evidence({ exchanges: [one], journal }))
+    expect(asked([userAdded(2.0005)], adding(2, 201))).toEqual([])
+    expect(asked([userAdded(1)], adding(2, 409, []))).toEqual([])
+    expect(asked([userAdded(1)], listingUsers(2, ["usr_5"], "ADA@example.com"))).toEqual([])
+    // Who came or went meanwhile may be there.
+    for (const listed of [[], ["usr_5"]]) {
+      expect(asked([userAdded(2.0005)], listingUsers(2, listed))).toEqual([])
+      expect(asked([userAdded(1), userGone(2.0005)], listingUsers(2, listed))).toEqual([])
+    }
+    expect(asked([userAdded(1), userGone(2), userAdded(3, "usr_6")], adding(3, 201, ["usr_6"]))).toEqual([])
   })
 
   it("find nothing in a run in which every promise was kept", () => {

@@ -63,6 +63,10 @@ const actsOf = (journal: Evidence["journal"]): ReadonlyArray<Act> => {
           ...(revokesKeys ? [{ action: "key.revoked", target: null, ...whose } as const] : [])
         ]
       }
+      case "user added": {
+        const { user } = entry
+        return [{ action: "user.added", target: user, owner: user, mayBe: isDeployments }]
+      }
       case "user disabled":
       case "user enabled":
       case "user removed": {
@@ -139,6 +143,7 @@ export const AuditLog: Checker = {
     const exact: ReadonlySet<string> = new Set([
       "session.begun",
       "password.changed",
+      "user.added",
       "user.disabled",
       "user.enabled",
       "user.deleted",

@@ -88,6 +88,15 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
           if (was !== is) journal.add({ tag: is ? "user disabled" : "user enabled", by, user })
         })
       ),
+    addUser: (user) =>
+      ask(
+        "AccountStore.addUser",
+        statement(() => [`users ${user.id}`]),
+        Effect.tap(accounts.addUser(user), (isAdded) => {
+          if (isAdded) journal.add({ tag: "user added", by, user: user.id, email: user.email })
+        })
+      ),
+    listUsers: (asked) => ask("AccountStore.listUsers", query, accounts.listUsers(asked)),
     removeUser: (user) =>
       ask(
         "AccountStore.removeUser",
