@@ -353,6 +353,8 @@ export type JournalEntry = (StoreEntry | DatabaseEntry | VisitEntry | UserEntry 
 /** The record of a run, in the order in which things happened. */
 export class Journal {
   readonly entries: Array<JournalEntry> = []
+  /** Is told of each entry, at its moment. */
+  whenAdded: ((entry: JournalEntry) => void) | undefined
   readonly #world: World
 
   constructor(world: World) {
@@ -372,6 +374,8 @@ export class Journal {
     this.add({ tag: "held up", by, operation, for_us })
 
   add(entry: StoreEntry | DatabaseEntry | VisitEntry | UserEntry | ProcessEntry) {
-    this.entries.push({ ...entry, at_us: this.#world.now_us })
+    const added = { ...entry, at_us: this.#world.now_us }
+    this.entries.push(added)
+    this.whenAdded?.(added)
   }
 }

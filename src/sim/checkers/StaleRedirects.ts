@@ -43,7 +43,8 @@ const writesOf = ({ exchanges, journal }: Evidence): ReadonlyMap<string, Readonl
 
 /**
  * While a node knows that the database is away, and for `staleRedirects_s` from when it last heard of it, it redirects at once by the row of a plain link that it has at hand, also those who
- * ask already. One that it redirected by before, while it had the database's news, it has at hand if nobody wrote the link and its cache has room.
+ * ask already. One that it redirected by before, while it had the database's news, it has at hand if nobody wrote the link and its cache has room; others it
+ * reads from a replica, if there is one.
  */
 export const StaleRedirects: Checker = {
   name: "stale redirects",
@@ -84,6 +85,15 @@ export const StaleRedirects: Checker = {
       return wasSilent ? undefined : last
     }
 
+    const { linkReplicaLag_ms } = options
+    /** By then a replica has a row for certain that nobody has written since. */
+    const replicated_us = s_us + (linkReplicaLag_ms ?? 0) * ms_us
+    const isReplicated = (key: string, at_us: number) =>
+      linkReplicaLag_ms !== null &&
+      lives
+        .get(key)
+        ?.some(({ bound_us, ended_us }) => bound_us < at_us - replicated_us && ended_us > at_us) === true
+
     return aways.flatMap((away) => {
       const { heard_us } = away
       const answers = byNode[away.by] ?? []
@@ -97,6 +107,22 @@ export const StaleRedirects: Checker = {
         const isLate = answered_us! > due_us
         const isUnavailable = status >= 500 && answered_us! > away.from_us + promptly_us
         if (due_us > end_us || !(isLate || isUnavailable)) return []
+        const violation = (by: string) => {
+          const late_ms = Math.round((answered_us! - due_us) / ms_us)
+          return {
+            checker: StaleRedirects.name,
+            at_us: answered_us!,
+            text: `request ${number} for ${key} was answered ${status} ${late_ms} ms after it could have been redirected by ${by}, by ${away.by}`,
+            keys: [key]
+          }
+        }
+        if (
+          isReplicated(key, heard_us) &&
+          isPlain(key) &&
+          !isWritten(key, heard_us - replicated_us, answered_us!) &&
+          !isHindered(evidence, away.by, sent_us, answered_us!)
+        )
+          return [violation("a replica")]
         const last = hadAtHand(answers, away, key)
         if (last === undefined || !isPlain(key) || isWritten(key, last.sent_us - s_us, answered_us!))
           return []
@@ -108,15 +134,7 @@ export const StaleRedirects: Checker = {
         if (2 * asked.size > options.redirectCacheMax) return []
         if (hasForgotten(away.by, last.sent_us, due_us)) return []
         if (isHindered(evidence, away.by, last.sent_us, answered_us!)) return []
-        const late_ms = Math.round((answered_us! - due_us) / ms_us)
-        return [
-          {
-            checker: StaleRedirects.name,
-            at_us: answered_us!,
-            text: `request ${number} for ${key} was answered ${status} ${late_ms} ms after it could have been redirected by the row at hand, by ${away.by}`,
-            keys: [key]
-          }
-        ]
+        return [violation("the row at hand")]
       })
     })
   }

@@ -224,6 +224,8 @@ export const SimOptions = Schema.Struct({
   ownerCacheMax: Keys,
   /** How long a node redirects what it has cached while the database does not answer; 0 not at all. */
   staleRedirects_s: Schema.Number.pipe(Schema.between(0, 3_600)),
+  /** How far a server is behind from which nodes read links meanwhile that they have not cached; less than nodes may be behind themselves. `null`: there is none. */
+  linkReplicaLag_ms: Schema.NullOr(Schema.Int.pipe(Schema.between(0, 900))),
   poolLow: Keys,
   poolHigh: Keys,
   /** How keys are stocked that are minted ahead; of a file each node has one of its own, of which it reads up to `poolHigh` keys ahead, when it has fewer than `poolLow`. */
@@ -265,6 +267,12 @@ export const SimOptions = Schema.Struct({
       databases === 1 ||
       faults.databaseLag_ms === 0 ||
       "several databases have no standby that lags (faults.databaseLag_ms)"
+  ),
+  Schema.filter(
+    ({ alone, databases, faults, linkReplicaLag_ms }) =>
+      linkReplicaLag_ms === null ||
+      (databases === 1 && alone !== "sqlite" && faults.databaseLag_ms === 0) ||
+      "links are read from a replica of one database, which forgets nothing (linkReplicaLag_ms)"
   ),
   Schema.filter(
     ({ alone, faults, nodes, pools, witnessed }) =>

@@ -41,6 +41,7 @@ import * as NewsAlone from "../stores/NewsAlone.ts"
 import * as WitnessVirtual from "../stores/WitnessVirtual.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
 import { VirtualRedis } from "../stores/VirtualRedis.ts"
+import { LinkReplicaVirtual } from "../stores/LinkReplicaVirtual.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { isFirstWebhook, Users } from "./Users.ts"
 import { VirtualNode } from "./VirtualNode.ts"
@@ -130,6 +131,7 @@ export class Deployment {
   readonly #disks: ReadonlyMap<string, VirtualDisk>
   readonly #users: Users
   readonly #changingDomain: ChangingDomain
+  readonly #linkReplica: LinkReplicaVirtual | undefined
   /** The receiver of users' webhooks. */
   readonly #receiver: VirtualServer
   readonly #placement: Placement
@@ -219,6 +221,21 @@ export class Deployment {
       unanswered: this.#journal.unanswered,
       begins
     })
+    if (options.linkReplicaLag_ms !== null) {
+      const server = new VirtualServer(this.world, this.#network, {
+        name: "replica",
+        faults: () => noFaults.databaseCalls,
+        // A node waits no longer for one.
+        answerMax_ms: 1_000,
+        inOrder: false,
+        crashPoint,
+        unanswered: this.#journal.unanswered
+      })
+      const lag_us = options.linkReplicaLag_ms * ms_us
+      const replica = new LinkReplicaVirtual(this.world, server, this.#database, lag_us)
+      this.#journal.whenAdded = (entry) => replica.follow(entry)
+      this.#linkReplica = replica
+    }
     const names = numbers(options.nodes).map((number) => `node-${number}`)
     this.#disks = new Map(
       names.map((name) => [name, new VirtualDisk({ ...around, faults: () => noFaults.databaseCalls }, name)])
@@ -402,6 +419,7 @@ export class Deployment {
                 databases: [this.#database, ...this.#databases.slice(1)],
                 receiver: this.#receiver
               },
+        linkReplica: this.#linkReplica,
         ports: (process) => this.#ports(process)
       },
       () => {

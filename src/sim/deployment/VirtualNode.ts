@@ -9,6 +9,8 @@ import {
   Schedule,
   type Scope
 } from "effect"
+import { LinkReplicas } from "../../storage/links/LinkReplicas.ts"
+import type { LinkReplicaVirtual } from "../stores/LinkReplicaVirtual.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as PoolRest from "../../actors/keys/PoolRest.ts"
@@ -150,6 +152,8 @@ export interface Surroundings {
   readonly ports: (
     process: VirtualProcess
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
+  /** What a process reads links from while the database is away, if there is such a server. */
+  readonly linkReplica: LinkReplicaVirtual | undefined
   /** The further domains, as a process reads them, where they can change or have aliases of several segments. */
   readonly domains: ((process: VirtualProcess) => typeof DomainStore.Service) | undefined
   /** Where their proofs are looked for, where administrators change them over HTTP. */
@@ -400,7 +404,8 @@ export class VirtualNode {
   }
 
   #run() {
-    const { aside, domains, mutation, options, placement, ports, proofs, users } = this.#surroundings
+    const { aside, domains, linkReplica, mutation, options, placement, ports, proofs, users } =
+      this.#surroundings
     const { process } = this
     const same = <A>(context: A) => context
     const time: TrustedTimeService = {
@@ -418,6 +423,16 @@ export class VirtualNode {
           options.visitsSettle_s === null
             ? context
             : Context.add(context, VisitRetention, { hours_days: options.visitHours_days, days_days: 1_100 }),
+        (context) =>
+          linkReplica === undefined
+            ? context
+            : Context.add(
+                context,
+                LinkReplicas,
+                Option.some(
+                  mutation.linkReplica?.(linkReplica.of(process), process) ?? linkReplica.of(process)
+                )
+              ),
         Context.add(Passwords, mutation.passwords?.(passwords) ?? passwords)
       )
     )

@@ -90,6 +90,11 @@ export interface Mutation {
     readonly pool?: Partial<PoolOptions>
   }
   readonly minter?: (minter: typeof KeyMinter.Service, process: VirtualProcess) => typeof KeyMinter.Service
+  /** What a process reads links from while the database is away. */
+  readonly linkReplica?: (
+    read: (typeof LinkStore.Service)["findMany"],
+    process: VirtualProcess
+  ) => (typeof LinkStore.Service)["findMany"]
   /** The key file on a node's disk. */
   readonly file?: (
     file: typeof KeyFile.Service,

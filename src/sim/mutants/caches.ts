@@ -1,5 +1,7 @@
 import { Effect, Exit } from "effect"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
+import type { Link } from "../../model/Link.ts"
+import { StorageError } from "../../storage/StorageError.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
@@ -30,6 +32,14 @@ const longCutOff: Mutant["options"] = (options) => ({
   staleRedirects_s: 14
 })
 
+/** Likewise, where others read what they have not at hand from a replica. */
+const withReplica: Mutant["options"] = (options) => ({
+  ...longCutOff!(options),
+  alone: null,
+  linkReplicaLag_ms: 100,
+  redirectCacheMax: 4
+})
+
 /** What can be broken about what nodes remember, and about how they stop. */
 export const caches: ReadonlyArray<Mutant> = [
   {
@@ -52,6 +62,38 @@ export const caches: ReadonlyArray<Mutant> = [
         }
       }
     })
+  },
+  {
+    name: "replica-refuses",
+    text: "A replica gives no links.",
+    promise: "C8",
+    checker: "stale redirects",
+    options: withReplica,
+    make: () => ({
+      linkReplica: () => () =>
+        Effect.fail(
+          new StorageError({ operation: "LinkReplicas.findMany", applied: "no", reason: "it refuses" })
+        )
+    })
+  },
+  {
+    name: "replica-far-behind",
+    text: "A replica has a link as it was when a node read it first.",
+    promise: "C4",
+    checker: "freshness",
+    options: withReplica,
+    make: () => {
+      const first = new Map<string, Link>()
+      return {
+        linkReplica: (read) => (keys) =>
+          Effect.map(read(keys), (rows) =>
+            rows.map((row) => {
+              if (row !== null && !first.has(row.key)) first.set(row.key, row)
+              return row === null ? null : first.get(row.key)!
+            })
+          )
+      }
+    }
   },
   {
     name: "news-unheeded",

@@ -60,6 +60,17 @@ export const withFewConnections = (options: SimOptions, chance: Chance): SimOpti
   return isAnswered ? { ...options, connectionsMax: chance.pick([20, 3]) } : options
 }
 
+/** Links are read from a replica as well, mostly where nodes redirect while their one database is away, which forgets nothing. In half of these seeds they have few links at hand, and are cut off often. */
+export const withReplica = (options: SimOptions, chance: Chance): SimOptions => {
+  const { alone, databases, faults, staleRedirects_s } = options
+  const isPossible = databases === 1 && alone !== "sqlite" && faults.databaseLag_ms === 0
+  if (staleRedirects_s === 0 || !isPossible || !chance.happens(0.7)) return options
+  const replicated = { ...options, linkReplicaLag_ms: chance.pick([0, 100, 700]) }
+  if (chance.happens(0.5)) return replicated
+  const cutDatabase = { perMinute: 8, least_ms: 3_000, most_ms: 12_000 }
+  return { ...replicated, redirectCacheMax: 4, faults: { ...faults, cutDatabase } }
+}
+
 /** Further steps at which nodes are killed where there are several databases. */
 const stepsOfSeveral = ["BucketPlacement.read", "LinkCarrier.leave", "LinkCarrier.arrive"] as const
 

@@ -3,7 +3,7 @@ import { poolKinds } from "../../storage/keys/KeyPool.ts"
 import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import { Chance } from "../world/Chance.ts"
 import { aims } from "./Aims.ts"
-import { withAilments, withDatabases, withFewConnections, withStandby } from "./Databases.ts"
+import { withAilments, withDatabases, withFewConnections, withReplica, withStandby } from "./Databases.ts"
 import { liteFaults, noFaults, weighted } from "./Faults.ts"
 
 /** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
@@ -21,6 +21,7 @@ const calm: SimOptions = {
   redirectCacheMax: 64,
   ownerCacheMax: 16,
   staleRedirects_s: 0,
+  linkReplicaLag_ms: null,
   poolLow: 20,
   poolHigh: 60,
   keyStock: "none",
@@ -189,7 +190,8 @@ const swarm = (seed: number): SimOptions => {
   const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
   const drawnDatabases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
   const databases = ailing.alone === "sqlite" ? 1 : Math.max(ailing.databases, drawnDatabases)
-  return withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
+  const whole = withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
+  return withReplica(whole, new Chance(seed, "replica of links"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

@@ -1632,6 +1632,22 @@ describe("the checkers", () => {
     expect(found({ path: "more" })).toEqual([])
   })
 
+  it("find a redirect that waits though a replica has its link, and nothing where it may not have it", () => {
+    const found = (linkReplicaLag_ms: number | null, some: Parameters<typeof waiting>[1] = {}) => {
+      const { exchanges, options, ...others } = waiting({}, some)
+      const notAtHand = exchanges!.filter(({ kind, sent_us }) => kind === "create" || sent_us > 3 * s_us)
+      return StaleRedirects.check(
+        evidence({ ...others, exchanges: notAtHand, options: { ...options!, linkReplicaLag_ms } })
+      ).length
+    }
+    expect([found(100), found(null)]).toEqual([1, 0])
+    // It was bound a moment before, is written, or needs more than its row.
+    expect(found(900, { journal: [{ ...bound, at_us: 1.2 * s_us }] })).toBe(0)
+    expect(found(100, { before: [exchange(3.5, { kind: "change", status: 503 })] })).toBe(0)
+    expect(found(100, { journal: [locked] })).toBe(0)
+    expect(found(100, { journal: [bound, { tag: "draining", at_us: 4 * s_us, by }] })).toBe(0)
+  })
+
   it("find nothing in a second link of a URL by a node that took one of several databases for away, and something in one by another node, or with one database", () => {
     const found = (databases: number, away: string) =>
       ReusedLinks.check(
