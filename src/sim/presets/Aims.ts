@@ -242,24 +242,28 @@ const lateRepeats: Aim = (options, chance) => ({
 })
 
 /** Nodes shut down one after the other, and actors move, in the midst of everything; nothing else goes wrong, so that nothing may be lost. */
-const stopping: Aim = (options, chance) => ({
-  ...withWorkload(options, { created: 0.8, bursts: 0.1 }),
-  nodes: chance.between(2, 4),
-  keyStock: chance.pick(["none", "file", "file", options.keyStock]),
-  keyStockTarget: chance.pick([30, 120]),
-  bufferCapacity: chance.pick([4, 16]),
-  faults: {
-    ...noFaults,
-    stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
-    move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
-    slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: chance.pick([400, 1_500]) },
-    // Leases are still under way when the last request has been answered.
-    messages: { dropped: 0, repeated: 0, delayed: chance.pick([0, 0.4]), delay_ms: 900 },
-    // So are messages to receivers that do not answer.
-    webhookCalls: { refused: 0, lost: 0, ignored: chance.pick([0, 0.5]) },
-    preemption: options.faults.preemption
+const stopping: Aim = (options, chance) => {
+  const drawn: SimOptions = {
+    ...withWorkload(options, { created: 0.8, bursts: 0.1 }),
+    nodes: chance.between(2, 4),
+    keyStock: chance.pick(["none", "file", "file", options.keyStock]),
+    keyStockTarget: chance.pick([30, 120]),
+    bufferCapacity: chance.pick([4, 16]),
+    faults: {
+      ...noFaults,
+      stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
+      move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
+      slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: chance.pick([400, 1_500]) },
+      // Leases are still under way when the last request has been answered.
+      messages: { dropped: 0, repeated: 0, delayed: chance.pick([0, 0.4]), delay_ms: 900 },
+      // So are messages to receivers that do not answer.
+      webhookCalls: { refused: 0, lost: 0, ignored: chance.pick([0, 0.5]) },
+      preemption: options.faults.preemption
+    }
   }
-})
+  // Links are deleted and changed as often as they are made in some.
+  return chance.happens(0.5) ? withWorkload(drawn, { created: 0.4, deleted: 0.4, changed: 0.3 }) : drawn
+}
 
 /** Pools and stocks so small that each key goes through everything, beside ranges that go on to longer keys. */
 export const scarce = (options: SimOptions, chance: Chance): SimOptions => ({
