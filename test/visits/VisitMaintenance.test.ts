@@ -5,6 +5,7 @@ import { VisitRetention } from "../../src/visits/VisitRetention.ts"
 import { LinkStore } from "../../src/storage/links/LinkStore.ts"
 import * as LinkStoreMemory from "../../src/sim/stores/LinkStoreMemory.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
+import { TrustedTime } from "../../src/time/TrustedTime.ts"
 import { VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
 import { hour_ms } from "../../src/model/Visit.ts"
@@ -79,5 +80,34 @@ describe("the upkeep of visits", () => {
         yield* TestClock.adjust("11 minutes")
         expect(calls).toContain(`drop ${hourOf("2026-11-13T00:00Z")} ${hourOf("2025-10-17T00:00Z")} 7`)
       }).pipe(Effect.provide(Logger.minimumLogLevel(LogLevel.None)))
+  )
+
+  it.scoped("waits while the time is in doubt", () =>
+    Effect.gen(function* () {
+      let rolledUp = 0
+      let isSettled = false
+      const store = VisitStore.of({
+        ...(yield* VisitStoreMemory.make),
+        rollUp: () => Effect.sync(() => (rolledUp++, false))
+      })
+      yield* Layer.build(
+        VisitMaintenance.layer({ stepMax: 7 }).pipe(
+          Layer.provide([
+            Layer.succeed(VisitStore, store),
+            Layer.effect(LinkStore, LinkStoreMemory.make),
+            Layer.succeed(TrustedTime, {
+              isSettled: () => isSettled,
+              wallAhead_ms: () => 0,
+              heard: () => Effect.void
+            })
+          ])
+        )
+      )
+      yield* TestClock.adjust("31 minutes")
+      expect(rolledUp).toBe(0)
+      isSettled = true
+      yield* TestClock.adjust("10 minutes")
+      expect(rolledUp).toBe(1)
+    })
   )
 })
