@@ -29,7 +29,7 @@ export const keyLasts_s = { least: 2, most: 12 }
 const wrongShare = 0.15
 const revokesShare = 0.4
 
-/** How likely somebody else asks for another change with the same present password at once. */
+/** How likely another change is asked for at once, with the same present password. */
 const atOnceShare = 0.3
 
 const keysPath = "/api/v1/api-keys"

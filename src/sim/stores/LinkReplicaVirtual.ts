@@ -12,7 +12,7 @@ type FindMany = (typeof LinkStore.Service)["findMany"]
 const operation = "LinkReplicas.findMany"
 
 /** What it follows. */
-export interface Followed {
+interface Followed {
   /** The row that the database has of a key now. */
   readonly row: (key: string) => Link | undefined
 }
