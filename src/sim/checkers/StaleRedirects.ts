@@ -106,7 +106,7 @@ export const StaleRedirects: Checker = {
         const due_us = Math.max(away.from_us, sent_us) + promptly_us
         const isLate = answered_us! > due_us
         const isUnavailable = status >= 500 && answered_us! > away.from_us + promptly_us
-        if (due_us > end_us || !(isLate || isUnavailable)) return []
+        if (due_us > end_us || !(isLate || isUnavailable) || !isPlain(key)) return []
         const violation = (by: string) => {
           const late_ms = Math.round((answered_us! - due_us) / ms_us)
           return {
@@ -118,14 +118,12 @@ export const StaleRedirects: Checker = {
         }
         if (
           isReplicated(key, heard_us) &&
-          isPlain(key) &&
           !isWritten(key, heard_us - replicated_us, answered_us!) &&
           !isHindered(evidence, away.by, sent_us, answered_us!)
         )
           return [violation("a replica")]
         const last = hadAtHand(answers, away, key)
-        if (last === undefined || !isPlain(key) || isWritten(key, last.sent_us - s_us, answered_us!))
-          return []
+        if (last === undefined || isWritten(key, last.sent_us - s_us, answered_us!)) return []
         const asked = new Set(
           answers
             .filter((one) => one.answered_us! >= last.sent_us && one.sent_us <= due_us)

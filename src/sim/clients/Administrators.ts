@@ -1,5 +1,5 @@
 import type { LinkFate } from "../../accounts/Users.ts"
-import { adminKey } from "../deployment/StubServices.ts"
+import { adminHeaders } from "../deployment/StubServices.ts"
 import { administrator, announced_us, leaving, suspended, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Exchange, Wish } from "../History.ts"
@@ -136,9 +136,10 @@ export class Administrators {
     request: Omit<VirtualRequest, "headers">,
     done: (exchange: Exchange) => void
   ) {
-    const headers = { "x-api-key": adminKey, "content-type": "application/json" }
-    this.#requests.send([{ client: "administrator", ...wish }], { ...request, headers }, ([exchange]) =>
-      done(exchange!)
+    this.#requests.send(
+      [{ client: "administrator", ...wish }],
+      { ...request, headers: adminHeaders },
+      ([exchange]) => done(exchange!)
     )
   }
 }

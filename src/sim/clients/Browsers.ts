@@ -155,9 +155,10 @@ export class Browsers {
       // Administrators alone read the audit log.
       if (status === 403 && kind !== "audit") browser.mustChange = true
     }
-    let asked = 0
+    /** Requests of this turn that are not answered yet. */
+    let left = 0
     const ask: Ask = ({ body, kind = "account", method, path, ...more }, told = () => {}) => {
-      asked++
+      left++
       const { user } = browser
       const wish = { client: user, kind, user, session: own.session, direct, ...more }
       this.#requests.send([wish], { method, path, ...sentBy(own.cookie, body) }, ([exchange], answer) => {
@@ -165,7 +166,7 @@ export class Browsers {
         // A node may answer late what the browser has done meanwhile.
         if (token === browser.token(false)) browser.keep(answer?.response.cookies ?? [])
         answered(exchange!)
-        if (--asked === 0) done()
+        if (--left === 0) done()
       })
     }
     if (browser.mustChange && token === browser.token(false))
@@ -173,7 +174,6 @@ export class Browsers {
     if (this.#auditedShare > 0 && this.#chance.happens(this.#auditedShare))
       return this.#readAudit(browser.user, { ...own, direct }, answered, done)
     if (this.#webhooksShare > 0 && browser.user !== leaving && this.#chance.happens(this.#webhooksShare)) {
-      let left = 0
       return this.#webhooks.act(browser.user, ({ request: { body, ...request }, wish }, told) => {
         left++
         const { user } = browser

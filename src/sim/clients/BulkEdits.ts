@@ -1,5 +1,5 @@
 import type { Edited } from "../History.ts"
-import { adminKey } from "../deployment/StubServices.ts"
+import { adminHeaders } from "../deployment/StubServices.ts"
 import { textOf } from "../deployment/FurtherDomains.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { World } from "../world/World.ts"
@@ -48,7 +48,7 @@ export class BulkEdits {
         {
           method: "POST",
           path: "/api/v1/links/bulk-edit",
-          headers: { "x-api-key": adminKey, "content-type": "application/json" },
+          headers: adminHeaders,
           body: JSON.stringify({ filter: {}, change: { title }, limit, cursor })
         },
         ([exchange], answer) => {

@@ -38,7 +38,7 @@ const rightShare = 0.8
 const slowFormShare = 0.4
 const slowForm_s = 2.5
 
-/** How likely a visitor asks for the headers alone, and who would be shown a link asks for its preview as anybody does. */
+/** How likely a visitor asks for the headers alone, and how likely somebody asks for a link's preview rather than for what the API shows of it. */
 const headShare = 0.05
 const previewShare = 0.3
 

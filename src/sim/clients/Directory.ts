@@ -1,4 +1,4 @@
-import { adminKey } from "../deployment/StubServices.ts"
+import { adminHeaders } from "../deployment/StubServices.ts"
 import { emailOf, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Exchange, Wish } from "../History.ts"
@@ -122,11 +122,10 @@ export class Directory {
     request: Omit<VirtualRequest, "headers">,
     done: (exchange: Exchange, answer: Answer | undefined) => void
   ) {
-    const headers = { "x-api-key": adminKey, "content-type": "application/json" }
     const direct = this.#chance.happens(0.5)
     this.#requests.send(
       [{ client: "directory", direct, ...wish }],
-      { ...request, headers },
+      { ...request, headers: adminHeaders },
       ([exchange], answer) => done(exchange!, answer)
     )
   }

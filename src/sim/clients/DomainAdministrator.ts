@@ -1,7 +1,7 @@
 import type { ChangingDomain } from "../deployment/ChangingDomain.ts"
 import { announced_us } from "../deployment/ChangingDomain.ts"
 import { changingHost, ownHost } from "../deployment/FurtherDomains.ts"
-import { adminKey } from "../deployment/StubServices.ts"
+import { adminHeaders } from "../deployment/StubServices.ts"
 import { endedUrls } from "../deployment/Visitors.ts"
 import type { DomainAct } from "../History.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -117,7 +117,7 @@ export class DomainAdministrator {
       {
         method,
         path,
-        headers: { "x-api-key": adminKey, "content-type": "application/json" },
+        headers: adminHeaders,
         ...(body !== undefined && { body: JSON.stringify(body) })
       },
       ([exchange], answer) => {

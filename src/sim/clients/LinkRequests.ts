@@ -1,5 +1,5 @@
 import { changingHost, namesOf } from "../deployment/FurtherDomains.ts"
-import { adminKey } from "../deployment/StubServices.ts"
+import { adminHeaders, adminKey } from "../deployment/StubServices.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Wish } from "../History.ts"
 import { queryOf, signsOf } from "./Visitors.ts"
@@ -77,7 +77,7 @@ export const linkRequestOf = ({
       return {
         method: "PATCH",
         path,
-        headers: { "x-api-key": adminKey, "content-type": "application/json" },
+        headers: adminHeaders,
         body: JSON.stringify({ url, ...choices, ...refusal?.body })
       }
     case "delete":

@@ -44,7 +44,7 @@ import { VirtualRedis } from "../stores/VirtualRedis.ts"
 import { LinkReplicaVirtual } from "../stores/LinkReplicaVirtual.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { isFirstWebhook, Users } from "./Users.ts"
-import { VirtualNode } from "./VirtualNode.ts"
+import { type Surroundings, VirtualNode } from "./VirtualNode.ts"
 import { Network } from "../world/Network.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -131,7 +131,7 @@ export class Deployment {
   readonly #disks: ReadonlyMap<string, VirtualDisk>
   readonly #users: Users
   readonly #changingDomain: ChangingDomain
-  readonly #linkReplica: LinkReplicaVirtual | undefined
+  readonly #linkReplica: Surroundings["linkReplica"]
   /** The receiver of users' webhooks. */
   readonly #receiver: VirtualServer
   readonly #placement: Placement
@@ -234,7 +234,10 @@ export class Deployment {
       const lag_us = options.linkReplicaLag_ms * ms_us
       const replica = new LinkReplicaVirtual(this.world, server, this.#database, lag_us)
       this.#journal.whenAdded = (entry) => replica.follow(entry)
-      this.#linkReplica = replica
+      this.#linkReplica = (process) => {
+        const read = replica.of(process)
+        return mutation.linkReplica?.(read, process) ?? read
+      }
     }
     const names = numbers(options.nodes).map((number) => `node-${number}`)
     this.#disks = new Map(

@@ -19,6 +19,9 @@ import { passwords } from "./PasswordsVirtual.ts"
 /** The administrator's API key of every simulated deployment. */
 export const adminKey = "lm_the-administrator-of-simulations"
 
+/** The headers of a request with a body of JSON by that key. */
+export const adminHeaders = { "x-api-key": adminKey, "content-type": "application/json" } as const
+
 /** A service of which simulated clients use nothing but `asked`. */
 const unasked = <S extends object>(name: string, asked: Partial<S> = {}): S =>
   new Proxy<S>(asked as S, {

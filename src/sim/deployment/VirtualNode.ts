@@ -9,8 +9,6 @@ import {
   Schedule,
   type Scope
 } from "effect"
-import { LinkReplicas } from "../../storage/links/LinkReplicas.ts"
-import type { LinkReplicaVirtual } from "../stores/LinkReplicaVirtual.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as PoolRest from "../../actors/keys/PoolRest.ts"
@@ -42,6 +40,7 @@ import type { KeyStock } from "../../storage/keys/KeyStock.ts"
 import type { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
+import { LinkReplicas } from "../../storage/links/LinkReplicas.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
@@ -153,7 +152,7 @@ export interface Surroundings {
     process: VirtualProcess
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
   /** What a process reads links from while the database is away, if there is such a server. */
-  readonly linkReplica: LinkReplicaVirtual | undefined
+  readonly linkReplica: ((process: VirtualProcess) => (typeof LinkStore.Service)["findMany"]) | undefined
   /** The further domains, as a process reads them, where they can change or have aliases of several segments. */
   readonly domains: ((process: VirtualProcess) => typeof DomainStore.Service) | undefined
   /** Where their proofs are looked for, where administrators change them over HTTP. */
@@ -423,16 +422,7 @@ export class VirtualNode {
           options.visitsSettle_s === null
             ? context
             : Context.add(context, VisitRetention, { hours_days: options.visitHours_days, days_days: 1_100 }),
-        (context) =>
-          linkReplica === undefined
-            ? context
-            : Context.add(
-                context,
-                LinkReplicas,
-                Option.some(
-                  mutation.linkReplica?.(linkReplica.of(process), process) ?? linkReplica.of(process)
-                )
-              ),
+        Context.add(LinkReplicas, Option.fromNullable(linkReplica?.(process))),
         Context.add(Passwords, mutation.passwords?.(passwords) ?? passwords)
       )
     )

@@ -9,7 +9,7 @@ import { LittleWorld } from "./LittleWorld.ts"
 
 const lag_ms = 500
 
-it("gives rows as they were so long ago, to whoever reaches it", () => {
+it("A replica gives rows as they were half a second ago, and fails while it is down", () => {
   const little = new LittleWorld(1)
   const process = little.world.spawn("node-1", 1)
   const links = Context.get(little.database.stores(process), LinkStore)

@@ -89,8 +89,8 @@ export const UserSessions: Checker = {
     const areClocksRight = clock.jumps.length === 0 && !faults.has("clockJump")
     /** When a session was asked for at the earliest, by which the oldest ones are told. */
     const asked = new Map<Session, number>()
-    /** Changes of passwords, with the requests that were told of them. */
-    const toldOf = new Map<JournalEntry, number>()
+    /** Changes of passwords that somebody was told of. */
+    const toldOf = new Set<JournalEntry>()
     const asked_us = (session: Session) => {
       const { begun_us, user } = session
       const known = asked.get(session)
@@ -206,7 +206,7 @@ export const UserSessions: Checker = {
           // With the first change another password is the right one.
           if (status === 204 && (first!.by !== answeredBy || toldOf.has(first!)))
             return found(`${session.user} changed a password that was not the present one any more`)
-          if (status === 204) toldOf.set(first!, number)
+          if (status === 204) toldOf.add(first!)
           // Of a user who was removed meanwhile no password is right.
           const isOver = session.ended_us <= answered_us
           if (status === 400 && isRight === true && changes.length === 0 && !isOver)
