@@ -238,7 +238,9 @@ export class AdversarialPlacement implements Placement {
         else message.finish(Exit.die({ _tag: "RpcClientError", message: "the connection was reset" }))
       })
       message.interrupt = target.receive(message.actor, message.tag, message.payload, (outcome) => {
+        if (isRemote) this.#options.crashPoint(target.process, `answer ${message.tag}`)
         forget()
+        if (!target.process.isAlive) return
         if (!isRemote) return message.finish(outcome)
         if (this.#chance.happens(messages().dropped)) return message.lost()
         network.deliver(target.process.name, sender.process.name, () => message.finish(outcome))

@@ -34,13 +34,13 @@ const CallFaults = Schema.Struct({ refused: Probability, lost: Probability, igno
 export const FaultOptions = Schema.Struct({
   /** `kill -9` of a node, which is started again after the duration. */
   kill: Occasional,
-  /** The same in the middle of a call of a store or of another node, before it is sent or when it was answered. */
+  /** The same in the middle of a call of a store or of another node, before it is sent or when it was answered, and of an owner that has done what it was asked for, before it answers. */
   crashPoint: Schema.Struct({
     probability: Probability,
     least_ms: Count,
     most_ms: Count,
-    /** The only call at which it happens, such as `KeyStock.close` or `send Create`; `null`: any. */
-    at: Schema.NullOr(Schema.String),
+    /** The only calls at which it happens, such as `KeyStock.close`, `send Lease` or `answer Delete`; `null`: any. */
+    at: Schema.NullOr(Schema.Array(Schema.String)),
     /** Whether the node is shut down gracefully there, in place of being killed. */
     stops: Schema.Boolean
   }),

@@ -48,7 +48,7 @@ export class Steering {
         const likely = likelihood(options, fault)
         if (likely === 0) continue
         for (const operation of operations) {
-          const isAimed = fault !== pointOf(options) || at === null || at === operation
+          const isAimed = fault !== pointOf(options) || at === null || at.includes(operation)
           if (isAimed && summary.met[pairOf(fault, operation)] === undefined) sum += likely
         }
       }

@@ -160,7 +160,7 @@ export class Deployment {
     const crashPoint = (process: VirtualProcess, operation: string) => {
       if (operation.startsWith("send ")) this.#sent.set(operation, (this.#sent.get(operation) ?? 0) + 1)
       const { at, least_ms, most_ms, probability, stops } = this.#faults.crashPoint
-      if (at !== null && at !== operation) return
+      if (at !== null && !at.includes(operation)) return
       if (!crashing.happens(probability)) return
       const place = this.#places.find(({ node }) => node?.process === process)
       if (place === undefined || (stops && place.node!.isStopping)) return

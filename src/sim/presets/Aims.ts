@@ -3,7 +3,7 @@ import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import type { Chance } from "../world/Chance.ts"
 import { noFaults } from "./Faults.ts"
 
-/** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and messages to other nodes. */
+/** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and answers to other nodes. */
 export const protocolSteps: ReadonlyArray<string> = [
   "KeyRangeStore.advance",
   "KeyStock.claim",
@@ -27,7 +27,12 @@ export const protocolSteps: ReadonlyArray<string> = [
   "GuardedCreates.bindMany",
   "LinkLifetime.expireSome",
   "LinkLifetime.recycle",
-  "VisitStore.write"
+  "VisitStore.write",
+  "answer Lease",
+  "answer CreateMany",
+  "answer CreateGuarded",
+  "answer Update",
+  "answer Delete"
 ]
 
 /** What chance alone hardly ever brings together, and some seeds therefore aim at. */
@@ -92,7 +97,7 @@ const recycled: Aim = (options, chance) => ({
   }
 })
 
-/** Nodes are killed at one step of a protocol, each time that some come to it, or shut down. */
+/** Nodes are killed at a few steps of protocols, each time that some come to them, or shut down. */
 const crashAtStep: Aim = (options, chance) => ({
   ...options,
   faults: {
@@ -101,7 +106,7 @@ const crashAtStep: Aim = (options, chance) => ({
       probability: 0.1,
       least_ms: 100,
       most_ms: 3_000,
-      at: chance.pick(protocolSteps),
+      at: Array.from({ length: 4 }, () => chance.pick(protocolSteps)),
       stops: chance.happens(0.4)
     }
   }

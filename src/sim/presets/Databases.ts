@@ -96,7 +96,7 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
         at:
           options.faults.crashPoint.at === null
             ? null
-            : chance.pick([options.faults.crashPoint.at, ...stepsOfSeveral])
+            : [...options.faults.crashPoint.at, chance.pick(stepsOfSeveral)]
       }
     }
   }

@@ -49,7 +49,7 @@ describe("steering", () => {
       ...presets.calm(),
       faults: {
         ...presets.calm().faults,
-        crashPoint: { probability: 0.1, least_ms: 100, most_ms: 1_000, at, stops: false }
+        crashPoint: { probability: 0.1, least_ms: 100, most_ms: 1_000, at: [at], stops: false }
       }
     })
     const steering = new Steering((seed) => aimed(seed === 3 ? "KeyStock.close" : "KeyPool.push"))
