@@ -1,4 +1,4 @@
-import type { LinkFate } from "../../accounts/Users.ts"
+import { type LinkFate, linkFates } from "../../accounts/Users.ts"
 import { adminHeaders } from "../deployment/StubServices.ts"
 import { administrator, announced_us, leaving, suspended, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
@@ -28,10 +28,10 @@ const endings = [
 ]
 const removalShare = 0.2
 
-/** When the user who leaves is removed, as a part of the time in which clients work: at least, and at most. */
-const removedAt = { least: 0.2, most: 0.6 }
+/** When a user who leaves is removed, as a part of the time in which clients work: at least, and at most. */
+const removedAt = { least: 0.2, most: 0.8 }
 
-/** Administrators, who disable a user now and then and enable them again, and remove one, by the API key of the deployment; and try to end the last user who is one, which is refused. */
+/** Administrators, who disable a user now and then and enable them again, and remove some, by the API key of the deployment; and try to end the last user who is one, which is refused. */
 export class Administrators {
   readonly #world: World
   readonly #requests: Requests
@@ -52,11 +52,13 @@ export class Administrators {
   start(until_us: number) {
     this.#suspendLater(until_us)
     this.#endLastLater(until_us)
-    const { least, most } = removedAt
-    const links = this.#chance.pick(this.#deletesLinks ? (["keep", "delete"] as const) : (["keep"] as const))
-    this.#world.after(until_us * (least + (most - least) * this.#chance.fraction()), null, () => {
-      this.#announce(leaving, () => this.#remove(links))
-    })
+    for (const user of leaving) {
+      const { least, most } = removedAt
+      const links = this.#chance.pick(this.#deletesLinks ? linkFates : (["keep"] as const))
+      this.#world.after(until_us * (least + (most - least) * this.#chance.fraction()), null, () => {
+        this.#announce(user, () => this.#remove(user, links))
+      })
+    }
   }
 
   #suspendLater(until_us: number) {
@@ -113,10 +115,10 @@ export class Administrators {
     this.#ask({ kind: "change user", user: suspended }, request, [200], done)
   }
 
-  /** Removes the user, and asks again until that is done. */
-  #remove(links: LinkFate) {
-    const request = { method: "DELETE", path: `/api/v1/users/${leaving}?links=${links}` } as const
-    this.#ask({ kind: "remove user", user: leaving, links }, request, [204, 404], () => {})
+  /** Removes a user, and asks again until that is done. */
+  #remove(user: string, links: LinkFate) {
+    const request = { method: "DELETE", path: `/api/v1/users/${user}?links=${links}` } as const
+    this.#ask({ kind: "remove user", user, links }, request, [204, 404], () => {})
   }
 
   #ask(

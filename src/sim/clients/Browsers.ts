@@ -173,7 +173,11 @@ export class Browsers {
       return this.#account.changePassword(browser.user, ask)
     if (this.#auditedShare > 0 && this.#chance.happens(this.#auditedShare))
       return this.#readAudit(browser.user, { ...own, direct }, answered, done)
-    if (this.#webhooksShare > 0 && browser.user !== leaving && this.#chance.happens(this.#webhooksShare)) {
+    if (
+      this.#webhooksShare > 0 &&
+      !leaving.includes(browser.user) &&
+      this.#chance.happens(this.#webhooksShare)
+    ) {
       return this.#webhooks.act(browser.user, ({ request: { body, ...request }, wish }, told) => {
         left++
         const { user } = browser

@@ -64,6 +64,9 @@ const familiesMax = 4
 const clearedShare = 0.3
 const withTargetShare = 0.2
 
+/** How likely a link that ends by itself has a target for that, if it chooses something. */
+const endedShare = 0.4
+
 /** After how long a link expires at most. */
 const expiryMax_s = 20
 
@@ -138,7 +141,9 @@ export class Drafts {
       const own = apiKey === undefined ? url : `${url}/of/${this.#users.ownerOf(apiKey)}`
       return { url: own, apiKey, reuse: true, idempotencyKey, alias: this.#reusedAlias() }
     }
-    const choices = this.#chosen()
+    const expires = chance.happens(withExpiry)
+    const maxVisits = chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
+    const choices = this.#chosen(expires || maxVisits !== undefined)
     const lasts_s = typeof choices?.validSince !== "string" ? 0 : Math.ceil(validWithin_ms.after / 1_000)
     return {
       url: this.newUrl(),
@@ -146,8 +151,8 @@ export class Drafts {
       idempotencyKey,
       domain,
       alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
-      expiresIn_s: chance.happens(withExpiry) ? lasts_s + chance.between(2, expiryMax_s) : undefined,
-      maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined,
+      expiresIn_s: expires ? lasts_s + chance.between(2, expiryMax_s) : undefined,
+      maxVisits,
       password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
       choices
     }
@@ -168,12 +173,15 @@ export class Drafts {
     return chance.happens(0.7) ? `${first}/${chance.pick(paths)}` : first
   }
 
-  /** What else a create chooses, if anything. */
-  #chosen(): Choices | undefined {
+  /** What else a create chooses, if anything. Where the link `ends` by itself, it may have a target for that. */
+  #chosen(ends: boolean): Choices | undefined {
     const chance = this.#choices
     if (!chance.happens(this.#workload.withChoices)) return undefined
-    return { title: this.#newTitle(), ...this.#anything() }
+    const elsewhere = ends && chance.happens(endedShare) ? this.#forTheEnded() : undefined
+    return { title: this.#newTitle(), ...this.#anything(), ...elsewhere }
   }
+
+  readonly #forTheEnded = (): Choices => ({ expiredUrl: `${endedUrls}${this.#drawn++}` })
 
   #anything(): Choices {
     const chance = this.#choices
@@ -194,7 +202,7 @@ export class Drafts {
   /** What else links can be chosen to answer, and how rules can tell visitors apart. */
   readonly #variedKinds: ReadonlyArray<() => Choices> = [
     () => ({ validSince: this.#momentWithin(validWithin_ms) }),
-    () => ({ expiredUrl: `${endedUrls}${this.#drawn++}` }),
+    this.#forTheEnded,
     () => ({ redirectStatus: this.#choices.pick(statuses), crawlable: this.#choices.happens(0.5) }),
     () => ({ forwardQuery: true }),
     () => ({
@@ -211,7 +219,7 @@ export class Drafts {
       card: this.#card(),
       rules: this.#variedRules(),
       redirectStatus: this.#choices.pick(statuses),
-      expiredUrl: `${endedUrls}${this.#drawn++}`
+      ...this.#forTheEnded()
     })
   ]
 

@@ -22,8 +22,8 @@ export const announced_us = 300 * ms_us
 
 /** A user of those who sign in who is disabled now and then. They have no webhook, since that would end. */
 export const suspended = "usr_suspended"
-/** A user of those who sign in whom an administrator removes. They have no webhook either. */
-export const leaving = "usr_leaving"
+/** Users of those who sign in whom an administrator removes. They have no webhooks either. */
+export const leaving: ReadonlyArray<string> = ["usr_leaving_0", "usr_leaving_1", "usr_leaving_2"]
 /** A user who is an administrator, with API keys that are for links alone. */
 export const administrator = "usr_0"
 
@@ -115,7 +115,7 @@ export class Users {
     const { signedIn, withAccount } = options.workload
     const count = withAccount === 0 ? 0 : usersMax
     const names = Array.from({ length: count }, (_, number) => `usr_${number}`)
-    this.names = count > 0 && signedIn > 0 ? [...names, suspended, leaving] : names
+    this.names = count > 0 && signedIn > 0 ? [...names, suspended, ...leaving] : names
   }
 
   /** Adds them to the database. Only from within the world. */
@@ -134,8 +134,9 @@ export class Users {
         isAdmin: id === administrator
       }
       const user = newUser(draft, this.#world.now_ms)
-      if (this.#options.workload.signedIn > 0 && id !== leaving) this.#changePasswordLater(id, until_us)
-      if (id === suspended || id === leaving) {
+      if (this.#options.workload.signedIn > 0 && !leaving.includes(id))
+        this.#changePasswordLater(id, until_us)
+      if (id === suspended || leaving.includes(id)) {
         this.#add(user)
         this.#addKey(id)
         continue

@@ -32,7 +32,15 @@ export const protocolSteps: ReadonlyArray<string> = [
   "answer CreateMany",
   "answer CreateGuarded",
   "answer Update",
-  "answer Delete"
+  "answer Delete",
+  "AccountStore.changeUser",
+  "AccountStore.removeUser",
+  "AccountStore.setPassword",
+  "LinkRemovals.remove",
+  "QuotaStore.leaseMany",
+  "WebhookStore.claim",
+  "WebhookStore.delivered",
+  "WebhookStore.failed"
 ]
 
 /** What chance alone hardly ever brings together, and some seeds therefore aim at. */
@@ -106,7 +114,7 @@ const crashAtStep: Aim = (options, chance) => ({
       probability: 0.1,
       least_ms: 100,
       most_ms: 3_000,
-      at: Array.from({ length: 4 }, () => chance.pick(protocolSteps)),
+      at: Array.from({ length: 6 }, () => chance.pick(protocolSteps)),
       stops: chance.happens(0.4)
     }
   }
@@ -476,6 +484,7 @@ const lateNews: Aim = (options, chance) => ({
     remembered: chance.pick([2, 8])
   }),
   nodes: chance.between(2, 3),
+  compared: true,
   redirectCacheMax: 64,
   ownerCacheMax: 64,
   faults: {

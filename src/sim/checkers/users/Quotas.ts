@@ -113,7 +113,7 @@ const signIns = ({ exchanges }: Evidence): Use => {
 }
 
 /**
- * Quotas hold for all nodes together and are used up: the store grants a limit and what refills, or a day's limit; a node allows what it was granted, and more only
+ * Quotas hold for all nodes together and are used up: the store grants a limit and what refills, or a day's limit, and no less while that much is left; a node allows what it was granted, and more only
  * where the store did not answer; it refuses only when the store had less than it asked for, or when it has used up alone a limit on guessing; what it was granted is used, but for a lease or two; and of each
  * create, and each redirect, one is taken. Who signs in is given back what that has taken, and nobody else.
  */
@@ -162,10 +162,17 @@ export const Quotas: Checker = {
       const { at_us, by, demand, granted, limit, nextIn_ms, period, quota } = entry
       const now_ms = at_ms(at_us)
       const bucket = buckets.get(quota)
-      const left = (bucket === undefined ? limit : leftAt(entry, bucket, now_ms)) - granted
+      const before = bucket === undefined ? limit : leftAt(entry, bucket, now_ms)
+      const left = before - granted
       // The store counts in milliseconds.
       if (left < -0.1) found(at_us, `a quota of ${limit} was granted ${(-left).toFixed(1)} times too often`)
-      buckets.set(quota, { left, at_ms: now_ms })
+      if (granted < Math.min(demand, Math.floor(before - 0.1)))
+        found(
+          at_us,
+          `a quota of ${limit} granted ${granted} of ${demand} times, and had ${before.toFixed(1)} left`
+        )
+      const wasAhead = bucket !== undefined && bucket.at_ms > now_ms + corrected_ms
+      buckets.set(quota, { left, at_ms: wasAhead ? now_ms : Math.max(bucket?.at_ms ?? 0, now_ms) })
       const lease = leaseOf(by, quota)
       lease.granted += granted
       lease.most = Math.max(lease.most, granted)

@@ -131,7 +131,7 @@ export const WebhookEvents: Checker = {
         heldUpUntil_us = Math.max(heldUpUntil_us, entry.at_us + entry.pause_ms * ms_us + deliveredWithin_us)
       // It may have been another's, whose link has ended otherwise.
       if (entry.tag === "bound") owned.delete(entry.link.key)
-      if (entry.tag === "bound" && ![null, adminId, suspended, leaving].includes(entry.link.owner)) {
+      if (entry.tag === "bound" && ![null, adminId, suspended, ...leaving].includes(entry.link.owner)) {
         owned.add(entry.link.key)
         changes++
       }
