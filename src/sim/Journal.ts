@@ -322,6 +322,8 @@ export type ProcessEntry =
   /** It answered the load balancer that it is not ready. */
   | { readonly tag: "unready"; readonly by: string }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
+  /** A request that a process began when its client had closed the connection, as its machine knew since then. */
+  | { readonly tag: "begun late"; readonly by: string; readonly method: string; readonly closed_us: number }
   /** A call of a store or a message to an actor (`send` and its tag) of which it did not learn what came of it; `interrupted_us`: how long it had waited when it gave it up by itself. */
   | {
       readonly tag: "unanswered"

@@ -9,6 +9,7 @@ import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { createdLinks, type Life, lifeAt, lifeLedBy } from "./facts/lives.ts"
 import { leads, locationsFor } from "./facts/targets.ts"
+import { s_us } from "../world/Time.ts"
 
 /** How a request is answered that a link leads, or whose link shows its card. */
 type Led = Pick<Manner, "isIndexed" | "status" | "vary">
@@ -78,7 +79,7 @@ export const Answers: Checker = {
   check: (evidence: Evidence) => {
     const { exchanges, lives } = evidence
     const time = databaseTime(evidence)
-    const { versionsFor } = knownOf(evidence)
+    const { isExcused, versionsFor } = knownOf(evidence)
     const isUnread = domainsUnread(evidence)
     const created = createdLinks(exchanges, lives)
     const violations: Array<Violation> = []
@@ -120,6 +121,11 @@ export const Answers: Checker = {
                 versionsFor(life, exchange).some(({ link }) => isSo(link, { ...exchange, ...meant }, life))
             )
         )
+      /** A link that was deleted had expired by then, or never does. */
+      const mayHaveExpired = (link: Link, life: Life): boolean =>
+        sent_us > life.ended_us + s_us && !isExcused(life, exchange, life.ended_us)
+          ? time.mayHaveExpired(link, undefined, life.ended_us, life.ended_us)
+          : time.mayHaveExpired(link, answeredBy, sent_us, answered_us)
       const said = `${manner.status}${location === undefined ? "" : ` to ${location}`}, by Vary of ${manner.vary} and ${manner.isIndexed ? "" : "not "}to be listed`
       if (status === 302) {
         const life = lifeLedBy(lives, key, location, answered_us)
@@ -142,9 +148,8 @@ export const Answers: Checker = {
             vary: "accept"
           }) &&
           mayBe(
-            (link) =>
-              link.extras?.expiredUrl === location &&
-              (link.maxVisits !== null || time.mayHaveExpired(link, answeredBy, sent_us, answered_us))
+            (link, _, life) =>
+              link.extras?.expiredUrl === location && (link.maxVisits !== null || mayHaveExpired(link, life))
           )
         if (!isRightly) found(`sent ${visitor ?? "somebody"} with ${said}`)
         continue

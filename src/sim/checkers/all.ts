@@ -11,6 +11,7 @@ import { Forgotten } from "./keys/Forgotten.ts"
 import { Freshness } from "./Freshness.ts"
 import { Fencing } from "./keys/Fencing.ts"
 import { KeyLifecycle } from "./keys/KeyLifecycle.ts"
+import { LateRequests } from "./LateRequests.ts"
 import { Leading } from "./Leading.ts"
 import { Ledger } from "./keys/Ledger.ts"
 import { BulkEdits } from "./BulkEdits.ts"
@@ -85,6 +86,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Readiness,
   Sessions,
   Shutdown,
+  LateRequests,
   RepeatedDeletes,
   Visits,
   Statistics,

@@ -115,11 +115,11 @@ export class Balancer {
   ask(node: VirtualNode, request: VirtualRequest, max_us: number, done: (result: Attempt) => void) {
     const { process } = node
     let isOver = false
-    let isClosed = false
+    let closed_us: number | undefined
     let giveUp: (() => void) | undefined
     /** To be called when the request was read, and when its connection was closed: the later one counts. */
     const endRequest = () => {
-      if (!isClosed || giveUp === undefined) return
+      if (closed_us === undefined || giveUp === undefined) return
       const end = giveUp
       this.#world.after(this.#chance.waiting(closeSeenAfter_us), process, () => process.post(end))
     }
@@ -133,7 +133,7 @@ export class Balancer {
     const timer: WorldEvent = this.#world.after(max_us, null, () => {
       finish({ tag: "silent" })
       this.#network.deliver(balancerName, process.name, () => {
-        isClosed = true
+        closed_us = this.#world.now_us
         endRequest()
       })
     })
@@ -146,10 +146,13 @@ export class Balancer {
       const tell = (result: Attempt) =>
         this.#network.deliver(process.name, balancerName, () => finish(result))
       const connection = node.accept(() => tell({ tag: "broken" }))
-      process.post(() => {
-        giveUp = node.answer(connection, request, (response) => tell({ tag: "answered", response }))
+      const read = () => {
+        const answered = (response: VirtualResponse) => tell({ tag: "answered", response })
+        giveUp = node.answer(connection, request, answered, () => closed_us)
         endRequest()
-      })
+      }
+      const isBehind = process.isPaused && process.readsLast
+      process.post(isBehind ? () => void this.#world.after(ms_us, process, () => process.post(read)) : read)
     })
   }
 

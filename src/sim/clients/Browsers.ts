@@ -19,9 +19,10 @@ const browsersMax = 2
 const signInShare = 0.04
 const signOutShare = 0.08
 
-/** How likely a user signs in on many further devices one after another: on more than may be signed in at once. */
-const devicesShare = 0.03
-const devices = 24
+/** How likely a user signs in on many further devices, on some of them at the same time: on more than may be signed in at once. */
+const devicesShare = 0.05
+const devices = 30
+const devicesAtOnce = 3
 
 /** How likely a request in a session is a create, is sent to one node, and has the session before rather than the present one. */
 const createdShare = 0.4
@@ -35,8 +36,8 @@ interface AuditPage {
 }
 const entriesMax = 400
 
-/** How likely a password is wrong. */
-const wrongShare = 0.1
+/** How likely a password is wrong, of the users in turns: some use up what they may try within an hour, others hardly ever try. */
+const wrongShares = [0.01, 0.1, 0.3]
 
 const sessionCookie = "linkmint_session"
 
@@ -145,7 +146,7 @@ export class Browsers {
     const what = this.#chance.fraction()
     if (browser.token(false) === undefined || what < signInShare) return this.#signIn(browser, done)
     if (what < signInShare + signOutShare) return this.#signOut(browser, done)
-    if (this.#chance.happens(devicesShare)) return this.#signInElsewhere(browser.user, devices, done)
+    if (this.#chance.happens(devicesShare)) return this.#signInElsewhere(browser.user, done)
     const direct = this.#chance.happens(directShare)
     const token = browser.token(this.#chance.happens(formerShare))
     const own = browser.sent(token)
@@ -244,6 +245,7 @@ export class Browsers {
 
   #signIn(browser: Browser, done: () => void) {
     const { user } = browser
+    const wrongShare = wrongShares[this.#users.names.indexOf(user) % wrongShares.length]!
     const isRight = !this.#chance.happens(wrongShare)
     const body = {
       email: emailOf(user),
@@ -252,10 +254,18 @@ export class Browsers {
     this.#send(browser, { kind: "sign in", user, isRight }, "POST", body, done)
   }
 
-  /** Signs in on so many devices that are not used any more. */
-  #signInElsewhere(user: string, times: number, done: () => void) {
-    if (times === 0) return done()
-    this.#signIn(new Browser(user), () => this.#signInElsewhere(user, times - 1, done))
+  /** Signs in on many devices that are not used any more. */
+  #signInElsewhere(user: string, done: () => void) {
+    let begun = 0
+    let left = devices
+    const next = () => {
+      if (begun++ >= devices) return
+      this.#signIn(new Browser(user), () => {
+        if (--left === 0) return done()
+        next()
+      })
+    }
+    for (let at = 0; at < devicesAtOnce; at++) next()
   }
 
   #signOut(browser: Browser, done: () => void) {

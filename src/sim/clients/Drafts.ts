@@ -64,11 +64,13 @@ const familiesMax = 4
 const clearedShare = 0.3
 const withTargetShare = 0.2
 
-/** How likely a link that ends by itself has a target for that, if it chooses something. */
+/** How likely a link that ends by itself has a target for that, where links choose anything. */
 const endedShare = 0.4
 
-/** After how long a link expires at most. */
+/** After how long a link expires at most, but for some that nobody waits for. */
 const expiryMax_s = 20
+const lateShare = 0.25
+const lateExpiry_s = 3_600
 
 /** Hours that come and go while runs go on, which begin shortly before midnight of UTC. */
 const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
@@ -151,11 +153,15 @@ export class Drafts {
       idempotencyKey,
       domain,
       alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
-      expiresIn_s: expires ? lasts_s + chance.between(2, expiryMax_s) : undefined,
+      expiresIn_s: expires ? lasts_s + this.#expiry_s() : undefined,
       maxVisits,
       password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
       choices
     }
+  }
+
+  #expiry_s(): number {
+    return this.#chance.happens(lateShare) ? lateExpiry_s : this.#chance.between(2, expiryMax_s)
   }
 
   /** The alias of a link that is to be reused, if it is to have one. */
@@ -176,9 +182,11 @@ export class Drafts {
   /** What else a create chooses, if anything. Where the link `ends` by itself, it may have a target for that. */
   #chosen(ends: boolean): Choices | undefined {
     const chance = this.#choices
-    if (!chance.happens(this.#workload.withChoices)) return undefined
-    const elsewhere = ends && chance.happens(endedShare) ? this.#forTheEnded() : undefined
-    return { title: this.#newTitle(), ...this.#anything(), ...elsewhere }
+    const { withChoices } = this.#workload
+    const isSent = ends && withChoices > 0 && chance.happens(endedShare)
+    const chosen = chance.happens(withChoices) ? this.#anything() : undefined
+    if (chosen === undefined && !isSent) return undefined
+    return { title: this.#newTitle(), ...chosen, ...(isSent && this.#forTheEnded()) }
   }
 
   readonly #forTheEnded = (): Choices => ({ expiredUrl: `${endedUrls}${this.#drawn++}` })

@@ -32,8 +32,9 @@ const known = {
     headers: { "accept-language": "de-AT,de;q=0.9,en;q=0.5" }
   },
   telephone: {
-    facts: { device: "mobile", os: "Android" },
+    facts: { device: "mobile", os: "Android", isPerson: true },
     headers: {
+      accept: pages,
       "user-agent":
         "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36"
     }

@@ -540,6 +540,7 @@ export class Deployment {
     const process = place.node?.process
     if (process === undefined || process.isPaused) return
     process.isPaused = true
+    process.readsLast = this.world.chance("pauses").happens(0.5)
     this.#journal.add({ tag: "paused", by: process.id, for_us })
     this.#placement.paused(process, for_us)
     this.world.after(for_us, null, () => {

@@ -317,12 +317,14 @@ export class VirtualNode {
   }
 
   /**
-   * Reads the request of a connection, and returns what to call when the client closes it. `done` is not called if the process dies first, or closes the connection.
+   * Reads the request of a connection, and returns what to call when the process notices that the client has closed it. `done` is not called if the process dies first, or closes the connection.
+   * `left_us`: when its machine was told that the client has closed it, if it was.
    */
   answer(
     connection: Connection,
     request: VirtualRequest,
-    done: (response: VirtualResponse) => void
+    done: (response: VirtualResponse) => void,
+    left_us: () => number | undefined
   ): () => void {
     const isOpen = () => this.#connections.members.has(connection)
     const serving = this.#serving
@@ -331,6 +333,14 @@ export class VirtualNode {
     this.#underWay.add(connection)
     const begin = () => {
       const begun_us = this.process.world.now_us
+      const closed_us = left_us()
+      if (closed_us !== undefined)
+        this.#surroundings.journal.add({
+          tag: "begun late",
+          by: this.process.id,
+          method: request.method,
+          closed_us
+        })
       const giveUp = serve(request, (response) => {
         // What a node gives up itself may have redirected by then, as what its client gives up.
         const isLate = response.status === 503 && this.process.world.now_us - begun_us >= answerMax_us

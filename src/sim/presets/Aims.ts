@@ -473,7 +473,7 @@ const lateNews: Aim = (options, chance) => ({
   ...withWorkload(options, {
     created: 0.1,
     deleted: 0.02,
-    changed: chance.pick([0.1, 0.4]),
+    changed: chance.pick([0.2, 0.5]),
     withAccount: 0,
     withExpiry: 0,
     withMaxVisits: 0,
@@ -481,7 +481,7 @@ const lateNews: Aim = (options, chance) => ({
     wished: 0,
     followed: 0.5,
     rivalled: 0.7,
-    remembered: chance.pick([2, 8])
+    remembered: chance.pick([2, 5])
   }),
   nodes: chance.between(2, 3),
   compared: true,
@@ -491,7 +491,7 @@ const lateNews: Aim = (options, chance) => ({
     ...noFaults,
     databaseCalls: { refused: 0, lost: 0.02, ignored: 0 },
     slowCalls: { probability: 0.4, most_ms: 3_000 },
-    messages: { dropped: 0.01, repeated: chance.pick([0, 0.2]), delayed: 0.2, delay_ms: 3_000 },
+    messages: { dropped: 0.01, repeated: chance.pick([0, 0.3]), delayed: 0.4, delay_ms: 3_000 },
     cutDatabase: { perMinute: chance.pick([0, 8]), least_ms: 300, most_ms: 2_500 },
     move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
     preemption: options.faults.preemption

@@ -90,6 +90,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return entry.unanswered === 0 ? entry.tag : `ended, and left ${entry.unanswered} requests unanswered`
     case "paused":
       return `paused for ${Math.round(entry.for_us / ms_us)} ms`
+    case "begun late":
+      return `began a ${entry.method} whose client had gone`
     case "visited":
       return `${entry.isSure ? "redirected" : "may have redirected"} ${entry.key}`
     case "counting":

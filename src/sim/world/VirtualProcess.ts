@@ -22,6 +22,8 @@ export class VirtualProcess implements Scheduler {
   readonly number: number
   isAlive = true
   isPaused = false
+  /** Whether it reads requests that arrive while it is paused when its timers have done what was due meanwhile, or before. */
+  readsLast = false
   /** By how much its wall clock is ahead of true time. Its monotonic clock never is. */
   skew_us = 0
   /** The time that it goes by. */
