@@ -10,6 +10,7 @@ import { emailOf, leaving, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import { WebhookRequests } from "./WebhookRequests.ts"
 import type { Chance } from "../world/Chance.ts"
+import { ms_us } from "../world/Time.ts"
 import type { World } from "../world/World.ts"
 
 /** Browsers of each user. */
@@ -19,10 +20,10 @@ const browsersMax = 2
 const signInShare = 0.04
 const signOutShare = 0.08
 
-/** How likely a user signs in on many further devices, on some of them at the same time: on more than may be signed in at once. */
+/** How likely the first user, who hardly ever tries a wrong password, signs in on many further devices one after another, on more than may be signed in at once; and how long that takes each time, beside the answer. */
 const devicesShare = 0.05
-const devices = 30
-const devicesAtOnce = 3
+const devices = 24
+const deviceEach_us = 100 * ms_us
 
 /** How likely a request in a session is a create, is sent to one node, and has the session before rather than the present one. */
 const createdShare = 0.4
@@ -59,13 +60,16 @@ const byKey = (secret: string, body: object | undefined): Pick<VirtualRequest, "
 /** A browser of a user. */
 class Browser {
   readonly user: string
+  /** The address of its machine, if that is not the node's. */
+  readonly from: string | undefined
   /** Whether its user has been told to choose another password. */
   mustChange = false
   readonly #cookies = new Map<string, string>()
   #former: string | undefined
 
-  constructor(user: string) {
+  constructor(user: string, from?: string) {
     this.user = user
+    this.from = from
   }
 
   /** The token of its session, or of that before. */
@@ -110,6 +114,7 @@ export class Browsers {
   readonly #webhooksShare: number
   readonly #auditedShare: number
   readonly #webhooks: WebhookRequests
+  readonly #world: World
   readonly #chance: Chance
   readonly #browsers: ReadonlyArray<Browser>
 
@@ -121,6 +126,7 @@ export class Browsers {
     users: Users,
     { audited, signedIn, withWebhooks }: Pick<WorkloadOptions, "audited" | "signedIn" | "withWebhooks">
   ) {
+    this.#world = world
     this.#requests = requests
     this.#creates = creates
     this.#users = users
@@ -146,7 +152,7 @@ export class Browsers {
     const what = this.#chance.fraction()
     if (browser.token(false) === undefined || what < signInShare) return this.#signIn(browser, done)
     if (what < signInShare + signOutShare) return this.#signOut(browser, done)
-    if (this.#chance.happens(devicesShare)) return this.#signInElsewhere(browser.user, done)
+    if (this.#chance.happens(devicesShare)) return this.#signInElsewhere(this.#users.names[0]!, devices, done)
     const direct = this.#chance.happens(directShare)
     const token = browser.token(this.#chance.happens(formerShare))
     const own = browser.sent(token)
@@ -245,8 +251,7 @@ export class Browsers {
 
   #signIn(browser: Browser, done: () => void) {
     const { user } = browser
-    const wrongShare = wrongShares[this.#users.names.indexOf(user) % wrongShares.length]!
-    const isRight = !this.#chance.happens(wrongShare)
+    const isRight = !this.#chance.happens(wrongShares[this.#users.names.indexOf(user) % wrongShares.length]!)
     const body = {
       email: emailOf(user),
       password: isRight ? this.#users.passwordOf(user) : "no password of anybody"
@@ -254,18 +259,12 @@ export class Browsers {
     this.#send(browser, { kind: "sign in", user, isRight }, "POST", body, done)
   }
 
-  /** Signs in on many devices that are not used any more. */
-  #signInElsewhere(user: string, done: () => void) {
-    let begun = 0
-    let left = devices
-    const next = () => {
-      if (begun++ >= devices) return
-      this.#signIn(new Browser(user), () => {
-        if (--left === 0) return done()
-        next()
-      })
-    }
-    for (let at = 0; at < devicesAtOnce; at++) next()
+  /** Signs in on so many devices that are not used any more, each in a network of its own: there are limits on what comes from one. */
+  #signInElsewhere(user: string, times: number, done: () => void) {
+    if (times === 0) return done()
+    const next = () => this.#signInElsewhere(user, times - 1, done)
+    const elsewhere = new Browser(user, `198.51.${times}.1`)
+    this.#signIn(elsewhere, () => void this.#world.after(deviceEach_us, null, next))
   }
 
   #signOut(browser: Browser, done: () => void) {
@@ -281,7 +280,8 @@ export class Browsers {
     done: () => void
   ) {
     const { cookie, session } = browser.sent(browser.token(false))
-    const request = { method, path: "/api/v1/session", ...sentBy(cookie, body) }
+    const { from } = browser
+    const request = { method, path: "/api/v1/session", from, ...sentBy(cookie, body) }
     this.#requests.send([{ client: browser.user, session, ...wish }], request, (_, answer?: Answer) => {
       browser.keep(answer?.response.cookies ?? [])
       done()
