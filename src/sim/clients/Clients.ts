@@ -54,8 +54,8 @@ const rivalsWithin_us = 600 * ms_us
 const archivers = 8
 const archivedWithin_us = 100 * ms_us
 
-/** How many use an API key shortly before it is revoked, and how many, and for how long, when no node may accept it any more. */
-const keyUses = { before: 4, after: 8 }
+/** How many use an API key shortly before it is revoked, how many while some nodes may accept it still, and how many, and for how long, when none may. */
+const keyUses = { before: 4, meanwhile: 4, after: 8 }
 const usedFor_us = 2.5 * s_us
 
 /** How many ask at the host of the domain that comes and goes until nodes can have read that, and how many, and for how long, when all must have. */
@@ -329,6 +329,7 @@ export class Clients {
     const use = (after_us: number) =>
       this.#options.world.after(after_us, null, () => this.#creates.byKey("users' programs", secret))
     for (let times = 0; times < keyUses.before; times++) use(this.#followers.below(announced_us))
+    for (let times = 0; times < keyUses.meanwhile; times++) use(announced_us + this.#followers.below(s_us))
     for (let times = 0; times < keyUses.after; times++)
       use(announced_us + s_us + this.#followers.below(usedFor_us))
   }
