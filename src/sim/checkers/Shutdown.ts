@@ -1,9 +1,5 @@
-import { Duration } from "effect"
 import type { Checker } from "../Evidence.ts"
-import { drainOptions } from "../deployment/VirtualNode.ts"
 import { ms_us } from "../world/Time.ts"
-
-const drainDelay_us = Duration.toMillis(drainOptions.drainDelay) * ms_us
 
 /**
  * A node that shuts down gracefully goes on accepting connections for a while, until load balancers have noticed, and answers every request that it has accepted. One that was paused meanwhile may lose
@@ -11,12 +7,12 @@ const drainDelay_us = Duration.toMillis(drainOptions.drainDelay) * ms_us
  */
 export const Shutdown: Checker = {
   name: "shutdown",
-  check: ({ journal }) =>
+  check: ({ journal, options }) =>
     journal.flatMap((entry) => {
       if (entry.tag === "refusing") {
         const { at_us, by } = entry
         const signalled = journal.findLast((one) => one.by === by && one.tag === "draining")
-        if (signalled === undefined || at_us >= signalled.at_us + drainDelay_us) return []
+        if (signalled === undefined || at_us >= signalled.at_us + options.drainDelay_ms * ms_us) return []
         const after_ms = Math.round((at_us - signalled.at_us) / ms_us)
         const text = `${by} refused connections ${after_ms} ms after SIGTERM`
         return [{ checker: Shutdown.name, at_us, text, keys: [] }]

@@ -1,6 +1,5 @@
 import { Duration } from "effect"
 import { stopMax } from "../../visits/Visits.ts"
-import { drainOptions } from "../deployment/VirtualNode.ts"
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -14,8 +13,8 @@ const classified_us = 100 * ms_us
 /** How long before a kill pauses are looked for, which hold everything up. */
 const pausesWithin_us = 20 * s_us
 
-/** So long a process that stops takes at least before it drops visits that are not written yet: it still serves for a while, and then tries to write them. */
-const tries_us = Duration.toMillis(Duration.sum(drainOptions.drainDelay, stopMax)) * ms_us
+/** So long a process that stops tries at least to write visits that are not written yet, before it drops them; until then it still serves for a while. */
+const tries_us = Duration.toMillis(stopMax) * ms_us
 
 interface Visited {
   readonly at_us: number
@@ -139,7 +138,7 @@ const accountsOf = (journal: ReadonlyArray<JournalEntry>) => {
 export const Visits: Checker = {
   name: "visits",
   seesForgotten: true,
-  check: ({ end_us, faults, journal, visitsShed }: Evidence) => {
+  check: ({ end_us, faults, journal, options, visitsShed }: Evidence) => {
     const violations: Array<Violation> = []
     const found = (text: string, ...keys: ReadonlyArray<string>) =>
       violations.push({ checker: Visits.name, at_us: end_us, text, keys })
@@ -172,7 +171,10 @@ export const Visits: Checker = {
     const shed = Object.values(visitsShed).reduce((sum, count) => sum + count, 0)
     if (missing > shed) found(`${missing} visits were not counted, and ${shed} reported as dropped`)
     if (shed > 0 && !wasAway) found(`${shed} visits were dropped, and the store had always answered`)
-    if (visitsShed.stopped > 0 && !stops(journal).some((took_us) => took_us >= tries_us))
+    if (
+      visitsShed.stopped > 0 &&
+      !stops(journal).some((took_us) => took_us >= options.drainDelay_ms * ms_us + tries_us)
+    )
       found(
         `${visitsShed.stopped} visits were dropped at a stop, for which no process took as long as it should`
       )

@@ -255,6 +255,8 @@ export const SimOptions = Schema.Struct({
   redirectsPerDay: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How many look-ups of one client may lead nowhere in a minute, where there are users; `null`: any number. */
   failedLookupsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
+  /** How long a node that shuts down goes on accepting connections: as long as the load balancer takes to notice, or not, so that it is refused some. */
+  drainDelay_ms: Count,
   /** How long faults come, in virtual seconds. */
   faulty_s: Duration_s,
   /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */

@@ -97,9 +97,6 @@ const rollingUp = (settle_s: number) =>
     })
   )
 
-/** How a simulated node shuts down: it keeps serving for a while, so that the load balancer notices, and no second signal arrives. */
-export const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
-
 /** Puts what is left in the pool of a process alone into the stock. */
 const puttingAway = beside(PoolRest.layer)
 
@@ -281,9 +278,17 @@ export class VirtualNode {
     this.process = process
     this.#surroundings = surroundings
     surroundings.journal.add({ tag: "started", by: process.id })
-    const { clock, drain: mutateDrain = (sound) => sound } = surroundings.mutation
+    const { mutation, options } = surroundings
+    const { clock, drain: mutateDrain = (sound) => sound } = mutation
     if (clock !== undefined) process.clock_ms = clock(process)
-    this.#drain = mutateDrain(Drain.make(this.#drainable(), drainOptions), process)
+    this.#drain = mutateDrain(
+      Drain.make(this.#drainable(), {
+        drainDelay: Duration.millis(options.drainDelay_ms),
+        // No second signal arrives.
+        hurry: Effect.never
+      }),
+      process
+    )
     this.#main = fork(process, this.#run())
     this.#main.addObserver((exit) => {
       if (!process.isAlive) return
@@ -502,7 +507,8 @@ export class VirtualNode {
             : options.workload.withDomain > 0
               ? yield* Effect.provideService(serving, Domains.Domains, FurtherDomains.known())
               : yield* serving
-        const late = yield* LateRequests.make(yield* Effect.clock)
+        const sound = yield* LateRequests.make(yield* Effect.clock)
+        const late = mutation.late?.(sound) ?? sound
         // The last finalizer runs first: before what serves is closed, as `Listener.layerDrain` has it.
         yield* Effect.addFinalizer(() => this.#drain.drain)
         this.#serving = {

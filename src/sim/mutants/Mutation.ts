@@ -15,6 +15,7 @@ import type { DomainProofs } from "../../http/domains/DomainProofs.ts"
 import type { HostPolicy, KnownDomains } from "../../http/domains/Domains.ts"
 import type { TargetPolicyService } from "../../http/links/TargetPolicy.ts"
 import type { Drain } from "../../http/server/Drain.ts"
+import type { LateRequests } from "../../http/server/LateRequests.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -128,6 +129,8 @@ export interface Mutation {
   readonly sessions?: (sessions: typeof Sessions.Service, process: VirtualProcess) => typeof Sessions.Service
   /** What the database does at one moment with users. */
   readonly users?: (accounts: typeof AccountStore.Service) => typeof AccountStore.Service
+  /** What the database does at one moment with quotas. */
+  readonly quotaTables?: (quotas: typeof QuotaStore.Service) => typeof QuotaStore.Service
   /** What the database does at one moment with webhooks. */
   readonly webhookTables?: (webhooks: typeof WebhookStore.Service) => typeof WebhookStore.Service
   /** What queues events in the transaction of a change. */
@@ -155,6 +158,8 @@ export interface Mutation {
   readonly clock?: (process: VirtualProcess) => () => number
   /** What a node knows of its time. */
   readonly time?: (time: TrustedTimeService) => TrustedTimeService
+  /** What a node does with requests that it reads after it stood still. */
+  readonly late?: (late: LateRequests) => LateRequests
   /** How a node stops serving. */
   readonly drain?: (drain: Drain, process: VirtualProcess) => Drain
 }

@@ -209,5 +209,13 @@ export const lifetimes: ReadonlyArray<Mutant> = [
           )
       }
     })
+  },
+  {
+    name: "writes-for-nobody",
+    text: "A node that stood still carries out what clients asked for that have gone meanwhile.",
+    promise: "C2",
+    checker: "late requests",
+    options: withFaults({ pause: { perMinute: 6, least_ms: 5_000, most_ms: 12_000 } }, { deleted: 0.15 }),
+    make: () => ({ late: (late) => ({ ...late, mayBeLate: () => false }) })
   }
 ]

@@ -184,6 +184,22 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "quota-granted-in-part",
+    text: "The store grants a node one of what it asks for at a time, whatever is left.",
+    promise: "quotas",
+    checker: "quotas",
+    options: undisturbed,
+    make: () => ({
+      quotaTables: (quotas) => ({
+        ...quotas,
+        leaseMany: (asks) =>
+          Effect.map(quotas.leaseMany(asks), (leases) =>
+            leases.map((lease) => ({ ...lease, granted: Math.min(1, lease.granted) }))
+          )
+      })
+    })
+  },
+  {
     name: "quota-of-each-node",
     text: "Each node has a quota of its own.",
     promise: "quotas",

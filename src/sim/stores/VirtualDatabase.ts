@@ -117,9 +117,11 @@ export class VirtualDatabase {
       connections = {},
       database,
       statement,
-      users,
-      webhookTables
-    }: Pick<Mutation, "connections" | "database" | "statement" | "users" | "webhookTables"> = sound,
+      ...ofUsers
+    }: Pick<
+      Mutation,
+      "connections" | "database" | "quotaTables" | "statement" | "users" | "webhookTables"
+    > = sound,
     { connectionsMax, drift = 0, homes, isCompared = false, keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
@@ -159,7 +161,9 @@ export class VirtualDatabase {
     const broken = new BrokenStatements(world.chance("broken statements"))
     // What is broken about it would differ, too.
     const sql =
-      isCompared && homes === undefined && [database, users, webhookTables].every((one) => one === undefined)
+      isCompared &&
+      homes === undefined &&
+      [database, ofUsers.quotaTables, ofUsers.users, ofUsers.webhookTables].every((one) => one === undefined)
         ? Effect.runSync(
             Scope.extend(SqlStores.make(this.clock.service, keyStock, statement, broken.next), this.#scope)
           )
@@ -167,7 +171,7 @@ export class VirtualDatabase {
     const differs: Differs = (operation, inMemory, bySql) =>
       journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
     const compared = sql && { sql, differs, broken }
-    this.users = new UserTables(compared, users, webhookTables)
+    this.users = new UserTables(compared, ofUsers)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
       log: this.#log,

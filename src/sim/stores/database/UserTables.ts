@@ -30,7 +30,7 @@ export class UserTables {
   readonly #audit: UserStores["audit"]
   readonly #comparison: Comparison | undefined
 
-  /** `compared`: the stores of production, which they are compared with, and who is told of differences. `brokenUsers`, `brokenWebhooks`: what replaces parts of it. */
+  /** `compared`: the stores of production, which they are compared with, and who is told of differences. The last one: what replaces parts of it. */
   constructor(
     compared:
       | {
@@ -39,14 +39,18 @@ export class UserTables {
           readonly broken: BrokenStatements
         }
       | undefined,
-    brokenUsers: Mutation["users"],
-    brokenWebhooks: Mutation["webhookTables"]
+    {
+      quotaTables: brokenQuotas,
+      users: brokenUsers,
+      webhookTables: brokenWebhooks
+    }: Pick<Mutation, "quotaTables" | "users" | "webhookTables">
   ) {
     const sound = Effect.runSync(AccountStoreMemory.make)
     const accounts = brokenUsers?.(sound) ?? sound
     this.#queue = Effect.runSync(WebhookStoreMemory.makeOver(accounts))
     const webhooks = brokenWebhooks?.(this.#queue) ?? this.#queue
-    const [audit, quotas] = Effect.runSync(Effect.all([AuditLogMemory.make, QuotaStoreMemory.make]))
+    const [audit, sharing] = Effect.runSync(Effect.all([AuditLogMemory.make, QuotaStoreMemory.make]))
+    const quotas = brokenQuotas?.(sharing) ?? sharing
     this.#audit = audit
     const inMemory = { accounts, audit, quotas, webhooks }
     const domains = Effect.runSync(DomainStoreMemory.make)
