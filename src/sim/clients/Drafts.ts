@@ -60,6 +60,9 @@ const ruleWithin_ms = { before: 5_000, after: 20_000 }
 /** Of so many aliases there are longer ones, which are as if such a path followed them. */
 const familiesMax = 4
 
+/** In how many of the kinds of changes a limit of visits is changed, if all links have one, beside as many others. */
+const limitKinds = 8
+
 /** How likely a change of a choice clears it, and how likely it is of the target as well. */
 const clearedShare = 0.3
 const withTargetShare = 0.2
@@ -324,7 +327,7 @@ export class Drafts {
     const kinds = [
       ...this.#kinds.map(() => anything),
       () => ({}),
-      ...(this.#workload.withMaxVisits > 0 ? [limit] : []),
+      ...Array.from({ length: Math.ceil(limitKinds * this.#workload.withMaxVisits) }, () => limit),
       ...(this.#workload.withPassword > 0 ? [password, password] : [])
     ]
     const chosen = chance.pick(kinds)()

@@ -372,7 +372,8 @@ const spent: Aim = (options, chance) => ({
   ...withWorkload(options, {
     created: 0.2,
     deleted: 0,
-    changed: chance.pick([0, 0.1]),
+    changed: chance.pick([0, 0.05, 0.2]),
+    edited: 0.7,
     withMaxVisits: 1,
     withExpiry: 0,
     withAccount: 0,
@@ -381,6 +382,7 @@ const spent: Aim = (options, chance) => ({
     followed: 0,
     remembered: 3
   }),
+  compared: true,
   nodes: chance.between(2, 4),
   faults: {
     ...noFaults,

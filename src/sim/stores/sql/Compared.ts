@@ -84,6 +84,9 @@ export const make = (
       )
     )
 
+  /** Asks a second time for what has an id: the answers are those of before, and nothing changes. */
+  const twice = <A, E>(written: Effect.Effect<A, E>) => comparison.after(written, () => written)
+
   /** The updates of each link that are known when they come again, the newest first. */
   const updated = new Map<string, ReadonlyArray<Update>>()
 
@@ -178,8 +181,8 @@ export const make = (
     ranges,
     links: {
       ...links,
-      insertMany: (batch) => binding(links.insertMany(batch), batch.map(keyOf)),
-      deleteMany: (batch) => leaving(links.deleteMany(batch), batch.map(keyOf)),
+      insertMany: (batch) => binding(twice(links.insertMany(batch)), batch.map(keyOf)),
+      deleteMany: (batch) => leaving(twice(links.deleteMany(batch)), batch.map(keyOf)),
       updateMany: (batch) =>
         leaving(
           repeating(links.updateMany(batch), batch),
