@@ -255,6 +255,8 @@ export const SimOptions = Schema.Struct({
   redirectsPerDay: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How many look-ups of one client may lead nowhere in a minute, where there are users; `null`: any number. */
   failedLookupsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
+  /** After how long without use a user's session ends, in place of 24 hours; `null`: as in production. */
+  sessionIdle_s: Schema.NullOr(Duration_s),
   /** How long a node that shuts down goes on accepting connections: as long as the load balancer takes to notice, or not, so that it is refused some. */
   drainDelay_ms: Count,
   /** How long faults come, in virtual seconds. */

@@ -74,6 +74,8 @@ export class WebhookRequests {
   act(user: string, ask: Ask) {
     const own = this.#made.filter((made) => made.user === user)
     const what = this.#chance.fraction()
+    if (own.some(({ id }) => id === formerWebhook) && this.#chance.happens(formerShare))
+      return this.#lookBack(ask)
     if (own.length === 0 || what < 0.3) {
       if (!this.#chance.happens(manyShare)) return this.#add(user, ask)
       for (let time = 0; time < many; time++) this.#add(user, ask, "mute")
@@ -82,8 +84,6 @@ export class WebhookRequests {
     if (what < 0.5) return ask({ request: { method: "GET", path }, wish: { webhook: { act: "list" } } })
     const others = this.#made.filter((made) => made.user !== user)
     const isOthers = others.length > 0 && this.#chance.happens(othersShare)
-    const former = own.find(({ id }) => id === formerWebhook)
-    if (former !== undefined && !isOthers && this.#chance.happens(formerShare)) return this.#lookBack(ask)
     const { id, url, user: owner } = this.#chance.pick(isOthers ? others : own)
     const one = `${path}/${id}`
     if (what < 0.75) {

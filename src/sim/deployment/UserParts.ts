@@ -38,8 +38,8 @@ import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { VirtualServer } from "../world/VirtualServer.ts"
 import * as Receivers from "./Receivers.ts"
 
-/** After how long without use a session ends: longer than a run, as in production. */
-const sessionIdle = Duration.hours(24)
+/** After how long without use a session ends in production: longer than a run. */
+const idleMax_s = 24 * 3_600
 
 /** How long entries of the audit log are kept, as in production. */
 const auditRetention = Duration.days(365)
@@ -192,10 +192,10 @@ export const after =
   ({ journal, mutation, options, receiver }: UserSurroundings, process: VirtualProcess) =>
   <Has, E>(whole: Built<Has, E>): Built<Has, E> => {
     const sender = Receivers.senderTo(receiver, process, journal)
-    const { createsPerMinute, failedLookupsPerMinute, redirectsPerDay } = options
+    const { createsPerMinute, failedLookupsPerMinute, redirectsPerDay, sessionIdle_s } = options
     const quotas = { ...Quotas.unlimited, createsPerMinute, failedLookupsPerMinute, redirectsPerDay }
     return (whole as unknown as Built<Known, E>).pipe(
-      adding(Sessions.layer({ idle: sessionIdle })),
+      adding(Sessions.layer({ idle: Duration.seconds(sessionIdle_s ?? idleMax_s) })),
       Effect.map((context) => {
         const sessions = Context.get(context, Sessions.Sessions)
         return Context.add(context, Sessions.Sessions, mutation.sessions?.(sessions, process) ?? sessions)

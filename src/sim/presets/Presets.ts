@@ -31,6 +31,7 @@ const calm: SimOptions = {
   witnessed: false,
   compared: false,
   visitsSettle_s: null,
+  sessionIdle_s: null,
   drainDelay_ms: 2_500,
   visitHours_days: 0,
   createsPerMinute: null,
@@ -146,6 +147,7 @@ const swarm = (seed: number): SimOptions => {
     witnessed: new Chance(seed, "witnesses").happens(1 / 3),
     compared: new Chance(seed, "compared stores").happens(2 / 3),
     visitsSettle_s: new Chance(seed, "upkeep of visits").pick([null, 2, 8]),
+    sessionIdle_s: new Chance(seed, "idle sessions").pick([null, 8]),
     drainDelay_ms: new Chance(seed, "drains").pick([2_500, 300]),
     visitHours_days: new Chance(seed, "retention of visits").pick([0, 1]),
     workload: {

@@ -10,6 +10,10 @@ import { suspensionsOf } from "../facts/suspensions.ts"
 /** So many sessions a user has at most: the oldest ends. */
 const sessionsMax = 20
 
+/** What a session's stored last use may be older than it is: a tenth of the time after which it ends unused. And how far the clocks of nodes differ, and a use may last. */
+const touchedEach = 0.1
+const idleSlack_us = 1.5 * s_us
+
 /** How long after it was asked for a session begins at most. */
 const beginsWithin_us = 15 * s_us
 
@@ -63,11 +67,11 @@ const isToEnd = ({ ends, kind, session, user }: Exchange, { name, user: owner }:
 
 /**
  * A session that has ended is accepted by no node from then on, and until then none takes it for unknown. A disabled user cannot sign in; every
- * other user can, and can choose another password, with the right password alone: of several changes at once that one confirms one is made. Who has a password that an administrator gave can do nothing else before. Sessions end as somebody was told, none by itself without being asked to, and a list has those that have not ended.
+ * other user can, and can choose another password, with the right password alone: of several changes at once that one confirms one is made. Who has a password that an administrator gave can do nothing else before. Sessions end as somebody was told, or when nobody has used them for long, none by itself without being asked to, and a list has those that have not ended.
  */
 export const UserSessions: Checker = {
   name: "sessions of users",
-  check: ({ clock, end_us, exchanges, faults, journal }) => {
+  check: ({ clock, end_us, exchanges, faults, journal, options }) => {
     const violation = (at_us: number, text: string, number?: number) => ({
       checker: UserSessions.name,
       at_us,
@@ -116,6 +120,32 @@ export const UserSessions: Checker = {
         ).length >= sessionsMax
       )
     }
+    const idle_us = (options.sessionIdle_s ?? Number.POSITIVE_INFINITY) * s_us
+    /** The requests in each session, and which of them were let in. */
+    const uses = new Map<
+      string,
+      Array<{ readonly sent_us: number; readonly until_us: number; readonly isLetIn: boolean }>
+    >()
+    for (const { answered_us = end_us, kind, sent_us, session, status } of exchanges) {
+      if (session === undefined) continue
+      const isLetIn =
+        status > 0 && status < 500 && status !== 401 && kind !== "sign in" && kind !== "sign out"
+      uses.set(session, [...(uses.get(session) ?? []), { sent_us, until_us: answered_us, isLetIn }])
+    }
+    /** When a session was used last before a moment: certainly, or possibly. */
+    const usedLast_us = ({ begun_us, name }: Session, at_us: number, isCertain: boolean) =>
+      (uses.get(name) ?? []).reduce((last_us, { isLetIn, sent_us, until_us }) => {
+        if (sent_us >= at_us || (isCertain && !isLetIn)) return last_us
+        return Math.max(last_us, isCertain ? sent_us : until_us)
+      }, begun_us)
+    const isMeasured = areClocksRight && !faults.has("databaseFailover")
+    /** Whether a session may have ended by then since nobody used it. */
+    const mayBeIdle = (session: Session, at_us: number) =>
+      idle_us < Number.POSITIVE_INFINITY &&
+      (!isMeasured || at_us - usedLast_us(session, at_us, true) > idle_us * (1 - touchedEach) - idleSlack_us)
+    /** Whether it must have ended for that. */
+    const isIdle = (session: Session, at_us: number) =>
+      isMeasured && at_us - usedLast_us(session, at_us, false) > idle_us + idleSlack_us
     /** What is wrong with what an answer told of the user's sessions. */
     const told = ({
       answered_us = end_us,
@@ -127,7 +157,8 @@ export const UserSessions: Checker = {
       status,
       user
     }: Exchange) => {
-      const isThere = (one: Session) => one.ended_us > answered_us && !isSurplus(one, answered_us)
+      const isThere = (one: Session) =>
+        one.ended_us > answered_us && !isSurplus(one, answered_us) && !mayBeIdle(one, answered_us)
       const others = all.filter((one) => one.user === user && one.name !== own && one.begun_us < sent_us)
       const meant = ends === undefined ? undefined : byId.get(ends)
       if (kind === "end others" && status === 204)
@@ -183,14 +214,24 @@ export const UserSessions: Checker = {
         if (session === undefined) return []
         // Signing out needs no session that has not ended.
         if (kind === "sign out") {
-          return status === 204 && session.ended_us > answered_us && !isSurplus(session, answered_us)
+          return status === 204 &&
+            session.ended_us > answered_us &&
+            !isSurplus(session, answered_us) &&
+            !mayBeIdle(session, answered_us)
             ? found(`a session of ${session.user} goes on after its user signed out`)
             : []
         }
         const late_ms = Math.round((sent_us - session.ended_us) / ms_us)
         if (status !== 401 && sent_us > session.ended_us)
           return found(`a session of ${session.user} was accepted ${late_ms} ms after its end`)
-        if (status === 401 && answered_us < session.ended_us && !isSurplus(session, answered_us))
+        if (status !== 401 && isIdle(session, sent_us))
+          return found(`a session of ${session.user} was accepted that nobody had used for long`)
+        if (
+          status === 401 &&
+          answered_us < session.ended_us &&
+          !isSurplus(session, answered_us) &&
+          !mayBeIdle(session, answered_us)
+        )
           return found(`a session of ${session.user} was refused, and had not ended`)
         // Those who are no administrators are refused the audit log, as its own checker judges.
         if (kind === "audit" && status === 403 && user !== administrator) return []
