@@ -20,6 +20,7 @@ import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
 import { Fencing } from "../../../src/sim/checkers/keys/Fencing.ts"
 import { Idempotency } from "../../../src/sim/checkers/Idempotency.ts"
 import { KeyLifecycle } from "../../../src/sim/checkers/keys/KeyLifecycle.ts"
+import { LateRequests } from "../../../src/sim/checkers/LateRequests.ts"
 import { Leading } from "../../../src/sim/checkers/Leading.ts"
 import { Ledger } from "../../../src/sim/checkers/keys/Ledger.ts"
 import { BulkEdits } from "../../../src/sim/checkers/BulkEdits.ts"
@@ -243,6 +244,11 @@ const granted = (at_s: number, count: number, demand = count, period: "minute" |
     granted: count,
     nextIn_ms: 0
   }) as const
+const stoodStill = (at_s: number, for_s: number) =>
+  ({ tag: "paused", at_us: at_s * s_us, by, for_us: for_s * s_us }) as const
+const begunLate = (at_s: number, closed_s: number, method = "DELETE") =>
+  ({ tag: "begun late", at_us: at_s * s_us, by, method, closed_us: closed_s * s_us }) as const
+const idling = { ...presets.calm(), sessionIdle_s: 8 }
 const took = (at_s: number, isAllowed: boolean) =>
   ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], isAllowed }) as const
 const guess = { kind: "guess", key: "nobody", from: "192.0.2.7", status: 404, location: undefined } as const
@@ -1173,6 +1179,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       journal: [ownBound]
     }
   ],
+  [
+    "a quota that grants less than is asked for, and left",
+    Quotas,
+    { journal: [granted(1, 1), granted(2, 4, 5)] }
+  ],
   ["what was allowed and never granted", Quotas, { journal: [granted(1, 1), took(2, true), took(3, true)] }],
   ["what was granted and never used", Quotas, { journal: [granted(1, 2), granted(2, 2), granted(3, 2)] }],
   ["a refusal of what is left", Quotas, { journal: [granted(1, 1), took(2, false)] }],
@@ -1300,6 +1311,16 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "a session that goes on after its user signed out",
     UserSessions,
     { journal: [begun(1)], exchanges: [asked(2, 204, { kind: "sign out" })] }
+  ],
+  [
+    "a session that is accepted though nobody has used it for long",
+    UserSessions,
+    { options: idling, journal: [begun(1)], exchanges: [asked(12, 200)] }
+  ],
+  [
+    "a session that is refused though it is used",
+    UserSessions,
+    { options: idling, journal: [begun(1)], exchanges: [asked(6, 200), asked(11, 401)] }
   ],
   ["the end of a session that nobody wanted", UserSessions, { journal: [begun(1), sessionEnded(2)] }],
   [
@@ -1540,6 +1561,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "a graceful shutdown that refuses connections at once",
     Shutdown,
     { journal: [draining(1), { tag: "refusing", at_us: 2 * s_us, by }] }
+  ],
+  [
+    "a write that begins after a pause, whose client had gone",
+    LateRequests,
+    { journal: [stoodStill(1, 6), begunLate(7.01, 6)] }
   ],
   ["a graceful shutdown that leaves a request unanswered", Shutdown, { journal: [draining(1), ended(9, 1)] }]
 ]
@@ -1943,6 +1969,7 @@ describe("the checkers", () => {
     const journal = [
       granted(1, 2),
       took(1, true),
+      { ...granted(1, 8), by: "another" },
       took(2, true),
       granted(3, 0, 1),
       took(3, false),
@@ -2141,6 +2168,32 @@ describe("the checkers", () => {
       signingIn(20, 401, true)
     ]
     expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
+  })
+
+  it("find nothing in a session that is used again and again, and in one that may have ended unused", () => {
+    const exchanges = [asked(6, 200), asked(12, 200), asked(19, 401), asked(25, 401)]
+    expect(UserSessions.check(evidence({ options: idling, journal: [begun(1)], exchanges }))).toEqual([])
+  })
+
+  it("find nothing in reads that begin after a pause, nor in writes after a short one, long after one, and of clients who go afterwards", () => {
+    const journals = [
+      [stoodStill(1, 6), begunLate(7.01, 6, "GET")],
+      [stoodStill(1, 0.5), begunLate(1.51, 1.2)],
+      [stoodStill(1, 6), begunLate(8, 6)],
+      [stoodStill(1, 6), begunLate(7.2, 7.1)]
+    ]
+    expect(journals.flatMap((journal) => LateRequests.check(evidence({ journal })))).toEqual([])
+  })
+
+  it("find nothing in a quota that grants what is left, and something in one that does not refill after the database's clock went back", () => {
+    const journal = [granted(1, 8), took(1, true), granted(2, 2, 5), granted(20, 1, 1)]
+    const used = Array.from({ length: 10 }, () => took(21, true))
+    expect(Quotas.check(evidence({ journal: [...journal, ...used] }))).toEqual([])
+    const clock = recordOf([{ at_us: 10 * s_us, by_us: -30 * s_us }], 0)
+    const short = Quotas.check(
+      evidence({ clock, journal: [granted(1, 8), granted(25, 1), granted(55, 1, 4)] })
+    )
+    expect(short.map(({ text }) => text)).toContainEqual(expect.stringContaining("granted 1 of 4 times"))
   })
 
   it("find the end of the last administrator, and nothing where that is refused", () => {
