@@ -13,6 +13,7 @@ export const ReadYourWrites: Checker = {
     const isUnread = domainsUnread(evidence)
     const { mayBeFormer, versionsFor } = knownOf(evidence)
     const created = createdLinks(exchanges, lives)
+    const removals = exchanges.filter(({ kind, links }) => kind === "remove user" && links === "delete")
     const acknowledged_us = new Map<string, number>()
     for (const { answered_us, key, kind, status } of exchanges)
       if (kind === "create" && status === 201 && key !== undefined && !acknowledged_us.has(key))
@@ -33,8 +34,11 @@ export const ReadYourWrites: Checker = {
       if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
       if (life.freed_us <= answered_us) return []
       const hadExpired = time.mayHaveExpired(life.link, answeredBy, sent_us, answered_us)
+      const isWithItsOwner = removals.some(
+        ({ sent_us: removed_us, user }) => user === life.link.owner && removed_us <= answered_us
+      )
       // It may have expired before the database's clock jumped back.
-      const hadEnded = hadExpired || life.ended_us <= sent_us
+      const hadEnded = hadExpired || life.ended_us <= (isWithItsOwner ? answered_us : sent_us)
       if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadEnded)
         return violation(`${key} was created, and its only delete found nothing`)
       if (kind !== "redirect") return []

@@ -2508,6 +2508,21 @@ describe("the checkers", () => {
     expect(ReadYourWrites.check(evidence(some))).toEqual([])
   })
 
+  it("find nothing in a delete of what ends meanwhile with its owner", () => {
+    const found = (links: "keep" | "delete") =>
+      ReadYourWrites.check(
+        evidence({
+          exchanges: [
+            created(1),
+            { ...exchange(2, { kind: "delete", status: 404 }), answered_us: 5 * s_us },
+            userRemoved(3, links)
+          ],
+          journal: [ownBound, deleted(4 * s_us)]
+        })
+      ).length
+    expect([found("delete"), found("keep")]).toEqual([0, 1])
+  })
+
   it("find nothing in a delete that is answered when its key has been freed and bound again", () => {
     const again = { ...row, url: rebound.link.url }
     const late = { ...deleting(2), answered_us: 31 * s_us }
