@@ -3,6 +3,7 @@ import { databaseTime } from "./facts/databaseTime.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { createdLinks, lifeAt } from "./facts/lives.ts"
+import { removalsOf } from "./facts/removals.ts"
 
 /** C3: after a 201, every node redirects the key until it is free again: it is unknown only before it is valid, and it has ended only if it was deleted or has expired. A node that has not reached the database since may take it for the link that had the key before (C4). */
 export const ReadYourWrites: Checker = {
@@ -13,7 +14,7 @@ export const ReadYourWrites: Checker = {
     const isUnread = domainsUnread(evidence)
     const { mayBeFormer, versionsFor } = knownOf(evidence)
     const created = createdLinks(exchanges, lives)
-    const removals = exchanges.filter(({ kind, links }) => kind === "remove user" && links === "delete")
+    const removals = removalsOf(exchanges)
     const acknowledged_us = new Map<string, number>()
     for (const { answered_us, key, kind, status } of exchanges)
       if (kind === "create" && status === 201 && key !== undefined && !acknowledged_us.has(key))
@@ -34,11 +35,10 @@ export const ReadYourWrites: Checker = {
       if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
       if (life.freed_us <= answered_us) return []
       const hadExpired = time.mayHaveExpired(life.link, answeredBy, sent_us, answered_us)
-      const isWithItsOwner = removals.some(
-        ({ sent_us: removed_us, user }) => user === life.link.owner && removed_us <= answered_us
-      )
+      // It may end while it is being deleted where that of all links of its owner was asked for.
+      const endedBy_us = removals.areAsked(life.link.owner, answered_us) ? answered_us : sent_us
       // It may have expired before the database's clock jumped back.
-      const hadEnded = hadExpired || life.ended_us <= (isWithItsOwner ? answered_us : sent_us)
+      const hadEnded = hadExpired || life.ended_us <= endedBy_us
       if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadEnded)
         return violation(`${key} was created, and its only delete found nothing`)
       if (kind !== "redirect") return []

@@ -1,6 +1,7 @@
 import type { Checker } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { s_us } from "../../world/Time.ts"
+import { removalsOf } from "../facts/removals.ts"
 
 /** How long after the removal of their owner, after they were made, and after all faults, links may be there: `LinkRemoval` has a turn every ten seconds. */
 const removedWithin_us = 15 * s_us
@@ -18,7 +19,7 @@ export const Removals: Checker = {
       text,
       keys: [key]
     })
-    const removals = exchanges.filter(({ kind, links }) => kind === "remove user" && links === "delete")
+    const removals = removalsOf(exchanges)
     const deletes = new Map<string, Exchange>()
     for (const exchange of exchanges) {
       const { key, kind } = exchange
@@ -26,16 +27,15 @@ export const Removals: Checker = {
     }
     /** Whether somebody asked for the end of a link by then. */
     const isAsked = (key: string, owner: string | null, by_us: number) =>
-      (deletes.get(key)?.sent_us ?? end_us) <= by_us ||
-      removals.some(({ sent_us, user }) => user === owner && sent_us <= by_us)
+      (deletes.get(key)?.sent_us ?? end_us) <= by_us || removals.areAsked(owner, by_us)
     const isGone = (name: string) =>
-      removals.some(
+      removals.all.some(
         ({ answered_us = end_us, status, user }) =>
           user === name && status === 204 && Math.max(answered_us, healed_us) + removedWithin_us < end_us
       )
     return [
       ...journal.flatMap((entry) => {
-        if (entry.tag === "owner gone" && !removals.some(({ user }) => user === entry.owner))
+        if (entry.tag === "owner gone" && !removals.areAsked(entry.owner))
           return [
             violation(
               entry.at_us,

@@ -146,6 +146,9 @@ export const UserSessions: Checker = {
     /** Whether it must have ended for that. */
     const isIdle = (session: Session, at_us: number) =>
       isMeasured && at_us - usedLast_us(session, at_us, false) > idle_us + idleSlack_us
+    /** Whether a session certainly has not ended by then, for whatever cause. */
+    const goesOn = (session: Session, at_us: number) =>
+      session.ended_us > at_us && !isSurplus(session, at_us) && !mayBeIdle(session, at_us)
     /** What is wrong with what an answer told of the user's sessions. */
     const told = ({
       answered_us = end_us,
@@ -157,8 +160,7 @@ export const UserSessions: Checker = {
       status,
       user
     }: Exchange) => {
-      const isThere = (one: Session) =>
-        one.ended_us > answered_us && !isSurplus(one, answered_us) && !mayBeIdle(one, answered_us)
+      const isThere = (one: Session) => goesOn(one, answered_us)
       const others = all.filter((one) => one.user === user && one.name !== own && one.begun_us < sent_us)
       const meant = ends === undefined ? undefined : byId.get(ends)
       if (kind === "end others" && status === 204)
@@ -214,10 +216,7 @@ export const UserSessions: Checker = {
         if (session === undefined) return []
         // Signing out needs no session that has not ended.
         if (kind === "sign out") {
-          return status === 204 &&
-            session.ended_us > answered_us &&
-            !isSurplus(session, answered_us) &&
-            !mayBeIdle(session, answered_us)
+          return status === 204 && goesOn(session, answered_us)
             ? found(`a session of ${session.user} goes on after its user signed out`)
             : []
         }
@@ -226,12 +225,7 @@ export const UserSessions: Checker = {
           return found(`a session of ${session.user} was accepted ${late_ms} ms after its end`)
         if (status !== 401 && isIdle(session, sent_us))
           return found(`a session of ${session.user} was accepted that nobody had used for long`)
-        if (
-          status === 401 &&
-          answered_us < session.ended_us &&
-          !isSurplus(session, answered_us) &&
-          !mayBeIdle(session, answered_us)
-        )
+        if (status === 401 && goesOn(session, answered_us))
           return found(`a session of ${session.user} was refused, and had not ended`)
         // Those who are no administrators are refused the audit log, as its own checker judges.
         if (kind === "audit" && status === 403 && user !== administrator) return []
