@@ -32,15 +32,14 @@ import { Meetings } from "../report/Meetings.ts"
 import type { Placement } from "./Placement.ts"
 import { noFaults } from "../presets/Faults.ts"
 import * as KeyPoolAlone from "../stores/KeyPoolAlone.ts"
-import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
 import * as BriefGuards from "../stores/BriefGuards.ts"
 import { BucketMoves } from "../stores/homes/BucketMoves.ts"
 import { VirtualHomes } from "../stores/homes/VirtualHomes.ts"
 import { type OneOfSeveral, VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import * as NewsAlone from "../stores/NewsAlone.ts"
-import * as WitnessVirtual from "../stores/WitnessVirtual.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
-import { VirtualRedis } from "../stores/VirtualRedis.ts"
+import * as RedisPorts from "../redis/Ports.ts"
+import { VirtualRedis } from "../redis/VirtualRedis.ts"
 import { LinkReplicaVirtual } from "../stores/LinkReplicaVirtual.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { isFirstWebhook, Users } from "./Users.ts"
@@ -484,7 +483,7 @@ export class Deployment {
     const ports = Effect.all([
       changes,
       this.#pool(process),
-      WitnessVirtual.among(this.options.witnessed ? this.#pools : [], process),
+      RedisPorts.witnesses(this.options.witnessed ? this.#pools : [], process, this.#journal),
       this.#keyStock(Context.get(stores, KeyStock), process)
     ])
     return Effect.map(ports, ([changes, pool, witness, stock]) => {
@@ -502,7 +501,7 @@ export class Deployment {
 
   #pool(process: VirtualProcess) {
     const { alone, bufferCapacity } = this.options
-    if (alone === null) return KeyPoolVirtual.make(this.#pools, process)
+    if (alone === null) return RedisPorts.pool(this.#pools, process, this.#journal)
     return Effect.map(KeyPoolAlone.make(process, this.#journal, followersMax(bufferCapacity)), (made) => {
       this.#poolInMemory = made
       return made.pool

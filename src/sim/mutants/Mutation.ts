@@ -40,7 +40,7 @@ import type { PoolOptions } from "../stores/database/Connections.ts"
 import type { MoveDefects } from "../stores/homes/BucketMoves.ts"
 import type { Rewritten } from "../stores/sql/SqliteHere.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
-import type { VirtualRedis } from "../stores/VirtualRedis.ts"
+import type { VirtualRedis } from "../redis/VirtualRedis.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
 /** The ports of a process. */

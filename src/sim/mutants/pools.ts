@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { concat, count, fromStrings, slice, toStrings } from "../../keys/PackedKeys.ts"
+import type { Command } from "../redis/VirtualRedis.ts"
 import { idOf, type Tables } from "../stores/KeyStockMemory.ts"
 import type { BatchId, PoolClaim } from "../../storage/keys/KeyStock.ts"
 import type { PackedKeys } from "../../keys/PackedKeys.ts"
@@ -49,7 +50,7 @@ export const pools: ReadonlyArray<Mutant> = [
     }),
     make: () => ({
       redis: (redis) => {
-        redis.fences = false
+        redis.forgetful = ["epoch"]
       }
     })
   },
@@ -148,7 +149,7 @@ export const pools: ReadonlyArray<Mutant> = [
     options: withFaults({ redisCalls }),
     make: () => ({
       redis: (redis) => {
-        redis.knowsBatches = false
+        redis.forgetful = ["batches"]
       }
     })
   },
@@ -212,12 +213,16 @@ export const pools: ReadonlyArray<Mutant> = [
     checker: "key ways",
     make: () => ({
       redis: (redis) => {
-        const pop = redis.pop.bind(redis)
+        const run = redis.run.bind(redis)
         let pops = 0
-        redis.pop = (by, wanted) => {
-          const keys = pop(by, wanted)
-          if (keys.length > 0 && ++pops % 10 === 0) redis.giveBack(by, -pops, keys.slice(-1))
-          return keys
+        redis.run = (by, commands) => {
+          const replies = run(by, commands)
+          const [{ args, name }] = commands as readonly [Command]
+          const [popped] = replies
+          const key = /^[ls]pop$/.test(name) && typeof popped === "object" ? popped?.at(-1) : undefined
+          if (key !== undefined && ++pops % 10 === 0)
+            run(by, [{ name: redis.kind === "list" ? "lpush" : "sadd", args: [args[0]!, key] }])
+          return replies
         }
       }
     })
@@ -249,7 +254,7 @@ export const pools: ReadonlyArray<Mutant> = [
     }),
     make: () => ({
       redis: (redis) => {
-        redis.knowsReturns = false
+        redis.forgetful = ["returns"]
       }
     })
   },

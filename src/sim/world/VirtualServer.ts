@@ -1,4 +1,4 @@
-import { Data, Effect } from "effect"
+import { Data, Effect, Either } from "effect"
 import type { Chance } from "./Chance.ts"
 import type { Network } from "./Network.ts"
 import { ms_us } from "./Time.ts"
@@ -57,6 +57,9 @@ export interface ServerOptions {
   readonly begins?: Begins
 }
 
+/** Why a call failed that was not answered in time. */
+export const unansweredInTime = "it was not answered in time"
+
 interface Pending {
   readonly fail: (applied: "no" | "unknown", reason: string) => void
 }
@@ -108,48 +111,58 @@ export class VirtualServer {
     this.isUp = true
   }
 
-  /** Notes a call that could not be sent, because its process has no connection. */
-  unsent(process: VirtualProcess, operation: string) {
-    this.#options.unanswered?.(process, operation, undefined, true)
+  /** Calls the server, as `send` does. A caller that is interrupted or killed does not call the call back. */
+  call<A>(process: VirtualProcess, operation: string, apply: () => A): Effect.Effect<A, CallFailed> {
+    return Effect.async<A, CallFailed>((resume) => {
+      const called_us = this.world.now_us
+      const leave = this.send(process, operation, apply, this.#options.answerMax_ms, resume)
+      return Effect.sync(() => leave(this.world.now_us - called_us))
+    })
   }
 
   /**
-   * Calls the server from a process: `apply` is what happens there, at one moment. A caller that is interrupted or killed does not call the
-   * call back.
+   * Sends a call from a process: `apply` is what happens at the server, at one moment. Calls `then` with its answer, which is waited for so long at most. Gives what has the caller wait no longer; `interrupted_us`: how long it
+   * did, where that is its own wish.
    */
-  call<A>(process: VirtualProcess, operation: string, apply: () => A): Effect.Effect<A, CallFailed> {
-    return Effect.async<A, CallFailed>((resume) => {
-      this.calls.set(operation, (this.calls.get(operation) ?? 0) + 1)
-      this.#options.crashPoint(process, operation)
-      if (!process.isAlive) return
-      let isSettled = false
-      const end = this.#options.begins?.(process.id, operation)
-      const settle = (result: Effect.Effect<A, CallFailed>) => {
-        if (isSettled) return
-        isSettled = true
-        end?.()
-        timer.isCancelled = true
-        this.#pending.delete(pending)
-        resume(result)
-      }
-      const called_us = this.world.now_us
-      const fail = (applied: "no" | "unknown", reason: string) => {
-        if (!isSettled)
-          this.#options.unanswered?.(process, operation, undefined, applied === "no" ? true : undefined)
-        settle(Effect.fail(new CallFailed({ operation, applied, reason })))
-      }
-      const pending: Pending = {
-        fail: (applied, reason) =>
-          this.world.after(0, process, () => process.post(() => fail(applied, reason)))
-      }
-      const timer = this.world.after(this.#options.answerMax_ms * ms_us, process, () =>
-        process.post(() => fail("unknown", "it was not answered in time"))
-      )
-      const faults = this.#options.faults()
-      if (this.#chance.happens(faults.refused)) {
-        pending.fail("no", "the connection failed")
-        return
-      }
+  send<A>(
+    process: VirtualProcess,
+    operation: string,
+    apply: () => A,
+    answerMax_ms: number,
+    then: (answer: Either.Either<A, CallFailed>) => void
+  ): (interrupted_us?: number) => void {
+    this.calls.set(operation, (this.calls.get(operation) ?? 0) + 1)
+    this.#options.crashPoint(process, operation)
+    if (!process.isAlive) return () => {}
+    let isSettled = false
+    const end = this.#options.begins?.(process.id, operation)
+    const leave = () => {
+      isSettled = true
+      end?.()
+      if (timer !== undefined) timer.isCancelled = true
+      this.#pending.delete(pending)
+    }
+    const settle = (answer: Either.Either<A, CallFailed>) => {
+      if (isSettled) return
+      leave()
+      then(answer)
+    }
+    const fail = (applied: "no" | "unknown", reason: string) => {
+      if (!isSettled)
+        this.#options.unanswered?.(process, operation, undefined, applied === "no" ? true : undefined)
+      settle(Either.left(new CallFailed({ operation, applied, reason })))
+    }
+    const pending: Pending = {
+      fail: (applied, reason) => this.world.after(0, process, () => process.post(() => fail(applied, reason)))
+    }
+    const timer = Number.isFinite(answerMax_ms)
+      ? this.world.after(answerMax_ms * ms_us, process, () =>
+          process.post(() => fail("unknown", unansweredInTime))
+        )
+      : undefined
+    const faults = this.#options.faults()
+    if (this.#chance.happens(faults.refused)) pending.fail("no", "the connection failed")
+    else {
       this.#pending.add(pending)
       const answer = (then: () => void) =>
         this.after(this.late_us(), () =>
@@ -169,18 +182,15 @@ export class VirtualServer {
           const result = apply()
           this.world.tell(process.id, operation, isSettled ? "(nobody waits)" : "")
           if (this.#chance.happens(faults.lost)) return
-          answer(() => settle(Effect.succeed(result)))
+          answer(() => settle(Either.right(result)))
         },
         () => !isSettled && process.isAlive
       )
-      return Effect.sync(() => {
-        if (!isSettled) this.#options.unanswered?.(process, operation, this.world.now_us - called_us)
-        isSettled = true
-        end?.()
-        timer.isCancelled = true
-        this.#pending.delete(pending)
-      })
-    })
+    }
+    return (interrupted_us) => {
+      if (!isSettled) this.#options.unanswered?.(process, operation, interrupted_us)
+      leave()
+    }
   }
 
   /** How late a call is, or its answer: mostly not at all. */

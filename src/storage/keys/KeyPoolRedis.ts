@@ -39,16 +39,17 @@ export const namesOf = (namespace: string, shard: number) => {
 const bufferOf = ({ bytes: { buffer, byteLength, byteOffset } }: PackedKeys) =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
+/** The commands of a pool shard, over a connection of its own. */
+export const commandsOf = Effect.fn("KeyPoolRedis.commandsOf")(function* (
   url: RedisUrl,
   namespace: string,
   shard: number,
   kind: PoolKind
-) {
+): Effect.fn.Return<KeyPoolShard.Commands, never, Scope.Scope> {
   const names = namesOf(namespace, shard)
   const [keys, others] = kind === "list" ? [names.list, names.set] : [names.set, names.list]
   const { send } = yield* RedisClient.make(url, scripts(kind))
-  return KeyPoolShard.make(shard, {
+  return {
     claim: (epoch) => send("KeyPool.claim", (redis) => redis.linkmintClaim(names.epoch, keys, others, epoch)),
     push: (epoch, batch, packed) =>
       send("KeyPool.push", (redis) =>
@@ -67,7 +68,7 @@ const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
         redis.linkmintGiveBack(keys, names.returns, id, packed.width, bufferOf(packed))
       ),
     length: send("KeyPool.level", (redis) => (kind === "list" ? redis.llen(keys) : redis.scard(keys)))
-  })
+  }
 })
 
 /**
@@ -87,7 +88,9 @@ export const make = ({
     if (!/^[\w.-]{1,64}$/.test(namespace)) {
       return yield* Effect.die(new RangeError("a namespace has 1 to 64 letters, digits, '.', '_' and '-'"))
     }
-    const shards = yield* Concurrent.forEach(urls, (url, shard) => makeShard(url, namespace, shard, kind))
+    const shards = yield* Concurrent.forEach(urls, (url, shard) =>
+      Effect.map(commandsOf(url, namespace, shard, kind), (commands) => KeyPoolShard.make(shard, commands))
+    )
     return KeyPoolShard.join(shards)
   })
 

@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, Redacted, Schedule, type Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Redacted, Schedule, type Scope } from "effect"
 import { Redis, type RedisOptions, ReplyError } from "ioredis"
 import { label, type RedisUrl } from "./RedisUrl.ts"
 import { StorageError } from "../StorageError.ts"
@@ -25,6 +25,9 @@ const connectWaitMax = Duration.seconds(1)
 const closeWaitMax = Duration.millis(100)
 /** How long starting waits for the first connection. */
 const startWaitMax = Duration.seconds(2)
+
+/** What the reason of an error says where nothing was sent. */
+export const noConnection = "no connection"
 
 /** The pauses between attempts to reconnect: they grow from the first to the second. */
 const pauseMin = Duration.millis(50)
@@ -83,6 +86,14 @@ const optionsOf = (url: RedisUrl, scripts: Scripts): RedisOptions => ({
   connectionName: "linkmint",
   disableClientInfo: true
 })
+
+/** Makes a client that is not connected yet. */
+export type Connect = (options: RedisOptions) => Redis
+
+/** How clients are made: by ioredis. */
+export class Connecting extends Context.Reference<Connecting>()("linkmint/RedisConnecting", {
+  defaultValue: (): Connect => (options) => new Redis(options)
+}) {}
 
 const timedOut = "Command timed out"
 const notSent = "Stream isn't writeable"
@@ -181,8 +192,9 @@ export const make = Effect.fn("RedisClient.make")(function* (
   scripts: Scripts
 ): Effect.fn.Return<RedisClient, never, Scope.Scope> {
   const name = label(url)
+  const make = yield* Connecting
   const redis = yield* Effect.acquireRelease(
-    Effect.sync(() => new Redis(optionsOf(url, scripts))),
+    Effect.sync(() => make(optionsOf(url, scripts))),
     close
   )
   const { connect, handle, lost } = watch(redis)
@@ -222,7 +234,7 @@ export const make = Effect.fn("RedisClient.make")(function* (
               try: () => command(redis).catch(handle),
               catch: (error) => failureOf(operation, error)
             })
-          : new StorageError({ operation, applied: "no", reason: `${name}: no connection (${reason})` })
+          : new StorageError({ operation, applied: "no", reason: `${name}: ${noConnection} (${reason})` })
       )
   }
 })

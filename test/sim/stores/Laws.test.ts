@@ -2,7 +2,7 @@
 
 import { type Context, type Duration, Effect, Layer, type Scope } from "effect"
 import { describe } from "vitest"
-import * as KeyPoolVirtual from "../../../src/sim/stores/KeyPoolVirtual.ts"
+import * as RedisPorts from "../../../src/sim/redis/Ports.ts"
 import { DeploymentStore } from "../../../src/storage/nodes/DeploymentStore.ts"
 import { GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
 import { KeyPool, type PoolKind } from "../../../src/storage/keys/KeyPool.ts"
@@ -13,7 +13,6 @@ import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import { Witness } from "../../../src/storage/nodes/Witness.ts"
-import * as WitnessVirtual from "../../../src/sim/stores/WitnessVirtual.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
@@ -53,7 +52,8 @@ const grouped = (little: LittleWorld, process: VirtualProcess) =>
     Layer.succeedContext(little.database.stores(process))
   )
 
-const onRedis = (little: LittleWorld, process: VirtualProcess) => KeyPoolVirtual.layer(little.redis, process)
+const onRedis = (little: LittleWorld, process: VirtualProcess) =>
+  Layer.scoped(KeyPool, RedisPorts.pool(little.redis, process, little.journal))
 
 const pool = (shards: number, kind?: PoolKind) =>
   Layer.scoped(
@@ -109,7 +109,7 @@ describe("in the simulation", () => {
   witnessLaws(
     "Witness",
     openVirtual(Witness, (little, process) =>
-      Layer.scoped(Witness, WitnessVirtual.among(little.redis, process))
+      Layer.scoped(Witness, RedisPorts.witnesses(little.redis, process, little.journal))
     )
   )
   keyPoolLaws("KeyPool, one of three shards", pool(3), 1, 2 ** 53 - 100)

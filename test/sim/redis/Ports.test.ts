@@ -1,23 +1,22 @@
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Effect, Exit, Fiber, Scope } from "effect"
 import { describe, expect, it } from "vitest"
 import { concat, count, empty, toStrings } from "../../../src/keys/PackedKeys.ts"
-import * as KeyPoolVirtual from "../../../src/sim/stores/KeyPoolVirtual.ts"
-import { KeyPool } from "../../../src/storage/keys/KeyPool.ts"
+import * as RedisPorts from "../../../src/sim/redis/Ports.ts"
+import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
 import { keys, numbered } from "../../support/samples/SomeKeys.ts"
-import { LittleWorld } from "./LittleWorld.ts"
+import { LittleWorld } from "../stores/LittleWorld.ts"
 
 const owner = { shard: 0, epoch: 1 }
 const batch = (sequence: number, size = 10) => ({ epoch: 1, sequence, keys: keys(`b${sequence}-`, size) })
+
+const poolIn = (little: LittleWorld, process: VirtualProcess, scope: Scope.Scope) =>
+  Scope.extend(RedisPorts.pool(little.redis, process, little.journal), scope)
 
 const setUp = (seed = 1) => {
   const little = new LittleWorld(seed)
   const process = little.world.spawn("node-1", 1)
   const scope = little.run(process, Scope.make())
-  const context = little.run(
-    process,
-    Layer.buildWithScope(KeyPoolVirtual.layer(little.redis, process), scope)
-  )
-  const pool = Context.get(context, KeyPool)
+  const pool = little.run(process, poolIn(little, process, scope))
   /** What a lease says of having been applied, and how long that took, in milliseconds. */
   const failing = () => {
     const before_us = little.world.now_us
@@ -94,10 +93,8 @@ describe("a pool of the simulation, while the way is cut", () => {
     little.network.cut("redis-0", "node-1", { oneWay: true, for_us: 5_000_000 })
     const process = little.world.spawn("node-1", 1)
     const scope = little.run(process, Scope.make())
-    const layer = KeyPoolVirtual.layer(little.redis, process)
-    const context = little.run(process, Layer.buildWithScope(layer, scope))
+    const pool = little.run(process, poolIn(little, process, scope))
     expect(little.world.now_us).toBeLessThan(1_100_000)
-    const pool = Context.get(context, KeyPool)
     expect(little.run(process, Effect.flip(pool.level(0))).applied).toBe("no")
     little.pass(6_000)
     expect(little.run(process, pool.level(0))).toBe(0)

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest"
-import type { VirtualRedis } from "../../../src/sim/stores/VirtualRedis.ts"
+import { type Command, namespace, type VirtualRedis } from "../../../src/sim/redis/VirtualRedis.ts"
+import { fromStrings } from "../../../src/keys/PackedKeys.ts"
+import { namesOf } from "../../../src/storage/keys/KeyPoolRedis.ts"
+import { scripts } from "../../../src/storage/keys/KeyPoolRedisScripts.ts"
 import { numbered } from "../../support/samples/SomeKeys.ts"
-import { LittleWorld } from "./LittleWorld.ts"
+import { LittleWorld } from "../stores/LittleWorld.ts"
 
 const lag_ms = 100
 
@@ -11,8 +14,32 @@ const setUp = (seed = 1) => {
   return { little, redis: little.redis[0]! }
 }
 
+/** What a node asks of it, as `KeyPoolRedis` does. */
+const asking = (redis: VirtualRedis, by = "node-1#1") => {
+  const names = namesOf(namespace, redis.shard)
+  const pool = names[redis.kind]
+  const ask = (name: string, ...args: Command["args"]) => {
+    const script = scripts(redis.kind)[name]
+    return redis.run(by, [
+      { name, args, script: script && { lua: script.lua, names: script.numberOfKeys! } }
+    ])[0]
+  }
+  const packed = (keys: ReadonlyArray<string>) => {
+    const { bytes, width } = fromStrings(keys)
+    return [width, bytes] as const
+  }
+  return {
+    claim: (epoch: number) => ask("linkmintClaim", names.epoch, pool, "none", epoch),
+    push: (epoch: number, batch: string, keys: ReadonlyArray<string>) =>
+      ask("linkmintPush", names.epoch, pool, names.batches, epoch, batch, ...packed(keys)),
+    pop: (wanted: number) => ask(redis.kind === "list" ? "lpop" : "spop", pool, wanted),
+    giveBack: (id: number, keys: ReadonlyArray<string>) =>
+      ask("linkmintGiveBack", pool, names.returns, id, ...packed(keys))
+  }
+}
+
 const push = (redis: VirtualRedis, epoch: number, sequence: number, count = 3) =>
-  redis.push("node-1#1", epoch, `${epoch}/${sequence}`, numbered(`${epoch}/${sequence}-`, count))
+  asking(redis).push(epoch, `${epoch}/${sequence}`, numbered(`${epoch}/${sequence}-`, count))
 
 /** What can be seen of it without asking it. */
 const stateOf = (redis: VirtualRedis) => JSON.stringify([redis.epoch, redis.keys])
@@ -21,12 +48,12 @@ describe("a Redis of the simulation", () => {
   it("comes back with its data from a restart", () => {
     const { little, redis } = setUp()
     push(redis, 4, 1)
-    redis.pop("node-1#1", 1)
+    asking(redis).pop(1)
     const before = stateOf(redis)
     redis.restart(1_000)
     little.pass(2)
     expect(stateOf(redis)).toBe(before)
-    for (const known of [3, 4]) expect(redis.claim("node-1#1", known)).toBe(-4)
+    for (const known of [3, 4]) expect(asking(redis).claim(known)).toBe(-4)
     expect(push(redis, 4, 1)).toBe(2)
     expect(little.told("forgot")).toEqual([])
   })
@@ -37,15 +64,15 @@ describe("a Redis of the simulation", () => {
     redis.lose(1_000)
     expect(stateOf(redis)).toBe("[0,[]]")
     expect(little.told("forgot")).toMatchObject([{ shard: 0, gone: numbered("4/1-", 3), again: [] }])
-    expect(redis.claim("node-1#1", 1)).toBe(0)
+    expect(asking(redis).claim(1)).toBe(0)
     expect(push(redis, 4, 1)).toBe(3)
   })
 
   it("has each key once where it is a set, also when a return brings one twice", () => {
     const keysOf = (kind: "list" | "set") => {
       const redis = new LittleWorld(1, { kind }).redis[0]!
-      redis.giveBack("node-1#1", 7, ["a", "b", "a"])
-      redis.push("node-1#1", 1, "1/1", ["b", "c"])
+      asking(redis).giveBack(7, ["a", "b", "a"])
+      asking(redis).push(1, "1/1", ["b", "c"])
       return redis.keys.toSorted()
     }
     expect(keysOf("set")).toEqual(["a", "b", "c"])
@@ -55,7 +82,7 @@ describe("a Redis of the simulation", () => {
   it("keeps in a failover what its replica has seen", () => {
     const { little, redis } = setUp()
     push(redis, 4, 1)
-    redis.pop("node-1#1", 1)
+    asking(redis).pop(1)
     const before = stateOf(redis)
     little.pass(lag_ms + 1)
     redis.failover(1_000)
@@ -70,9 +97,9 @@ describe("a Redis of the simulation", () => {
       const { little, redis } = setUp(seed)
       push(redis, 4, 1)
       little.pass(lag_ms + 1)
-      redis.pop("node-1#1", 2)
+      asking(redis).pop(2)
       little.pass(20)
-      redis.giveBack("node-1#1", 7, ["4/1-1"])
+      asking(redis).giveBack(7, ["4/1-1"])
       little.pass(20)
       push(redis, 5, 2)
       redis.failover(1_000)
@@ -104,10 +131,10 @@ describe("a Redis of the simulation", () => {
         const before = stateOf(redis)
         const kind = chance.below(10)
         if (kind < 3) push(redis, epoch, chance.below(30), chance.below(5))
-        else if (kind < 7) redis.pop("node-1#1", chance.below(6))
+        else if (kind < 7) asking(redis).pop(chance.below(6))
         else if (kind < 9)
-          redis.giveBack("node-1#1", operation, numbered(`back${operation}-`, 1 + chance.below(3)))
-        else redis.claim("node-1#1", ++epoch)
+          asking(redis).giveBack(operation, numbered(`back${operation}-`, 1 + chance.below(3)))
+        else asking(redis).claim(++epoch)
         states.push({ until_us: little.world.now_us, state: before })
         little.pass(chance.below(20))
         // Now and then one soon after another one.
@@ -142,11 +169,11 @@ describe("a Redis of the simulation", () => {
   it("tells the journal of each push, lease, return and refusal", () => {
     const { little, redis } = setUp()
     for (const _ of [1, 2]) push(redis, 4, 1)
-    redis.claim("node-2#1", 3)
-    redis.push("node-2#1", 3, "3/1", ["x"])
-    redis.pop("node-1#1", 0)
-    redis.pop("node-1#1", 2)
-    for (const _ of [1, 2]) redis.giveBack("node-1#1", 7, numbered("4/1-", 2))
+    asking(redis, "node-2#1").claim(3)
+    asking(redis, "node-2#1").push(3, "3/1", ["x"])
+    asking(redis).pop(0)
+    asking(redis).pop(2)
+    for (const _ of [1, 2]) asking(redis).giveBack(7, numbered("4/1-", 2))
     expect(little.journal.entries).toMatchObject([
       { tag: "pushed", by: "node-1#1", shard: 0, keys: numbered("4/1-", 3) },
       { tag: "fenced", by: "node-2#1", shard: 0, epoch: 3 },
