@@ -16,7 +16,7 @@ import { RpcSerialization } from "@effect/rpc"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Duration, Effect, Layer, Option, Schedule } from "effect"
 import { shardsPerGroup } from "../actors/Shards.ts"
 import * as Metered from "../telemetry/Metered.ts"
 import * as Pulse from "../time/Pulse.ts"
@@ -70,7 +70,12 @@ export const connections = {
   maxConnections: 4,
   connectTimeout: Duration.seconds(1),
   answerTimeout: lockRefreshInterval,
-  idleTimeout: Duration.seconds(3)
+  idleTimeout: Duration.seconds(3),
+  /**
+   * It turns advisory locks into leases. When a node is killed, its operating system closes the connection, which frees the locks at once; a paused node's connection stays
+   * open. `idle_session_timeout` ends it after a lock's lifetime without a statement, and a running node renews its locks three times in that time.
+   */
+  bounds: { idle_ms: Duration.toMillis(lockExpiry) }
 }
 
 /**
@@ -88,22 +93,15 @@ const inTurns = (connection: Connection): Connection => {
   }
 }
 
-/**
- * Runner storage has its own connections, with a setting that turns advisory locks into leases. When a node is killed, its operating system closes
- * the connection, which frees the locks at once; a paused node's connection stays open. `idle_session_timeout` ends it after a lock's lifetime without
- * a statement, and a running node renews its locks three times in that time.
- */
+/** The client on whose reserved connections statements take turns. */
+export const turnTaking: Layer.Layer<SqlClient, never, SqlClient> = Layer.effect(
+  SqlClient,
+  Effect.map(SqlClient, (sql) => Object.assign(sql, { reserve: Effect.map(sql.reserve, inTurns) }))
+)
+
+/** Runner storage has its own connections, with bounds of their own. */
 export const runnerSql = (applicationName: string) =>
-  PostgresClient.layerBounded({
-    applicationName,
-    ...connections,
-    bounds: { idle_ms: Duration.toMillis(lockExpiry) }
-  }).pipe(
-    Layer.map((context) => {
-      const sql = Context.get(context, SqlClient)
-      return Context.make(SqlClient, Object.assign(sql, { reserve: Effect.map(sql.reserve, inTurns) }))
-    })
-  )
+  PostgresClient.layerBounded({ applicationName, ...connections })
 
 /** How long a graceful shutdown waits for an actor's requests. */
 export const actorEndMax = Duration.seconds(3)
@@ -155,7 +153,8 @@ export const storage = Layer.effect(
 ).pipe(
   Layer.provide(
     SqlRunnerStorage.layer.pipe(
-      Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200))))
+      Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200)))),
+      Layer.provide(turnTaking)
     )
   )
 )

@@ -52,7 +52,7 @@ export class PgConnection {
       onMessage: (message) => this.#hear(message),
       onEnd: () => this.#break("Connection terminated unexpectedly")
     })
-    this.#end.send({ tag: "startup", applicationName })
+    this.#end.send({ tag: "startup", applicationName, idle_ms: connections.bounds.idle_ms })
   }
 
   /** Asks a statement. */

@@ -1,5 +1,3 @@
-import { Duration } from "effect"
-import { lockExpiry } from "../../node/ClusterRunner.ts"
 import { ms_us } from "../world/Time.ts"
 import type { VirtualServer } from "../world/VirtualServer.ts"
 import type { World } from "../world/World.ts"
@@ -8,7 +6,12 @@ import type { End, Host, VirtualTcp } from "./VirtualTcp.ts"
 
 /** What a client and the database say to each other. Each statement gets one result or one error, in their order. */
 export type PgMessage =
-  | { readonly tag: "startup"; readonly applicationName: string }
+  | {
+      readonly tag: "startup"
+      readonly applicationName: string
+      /** `idle_session_timeout`, in milliseconds; 0: none. */
+      readonly idle_ms: number
+    }
   | { readonly tag: "ready"; readonly pid: number }
   | {
       readonly tag: "statement"
@@ -23,8 +26,6 @@ export type PgMessage =
 /** Where the database listens. */
 export const databasePort = 5_432
 
-const idleMax_us = Duration.toMillis(lockExpiry) * ms_us
-
 /** A row of the table of runners. */
 export interface RunnerRow {
   readonly machineId: number
@@ -33,19 +34,26 @@ export interface RunnerRow {
   readonly heartbeat_us: number
 }
 
-/** A connection as the database sees it. It ends when nothing came for as long as a lock lasts (`idle_session_timeout`). */
+/** A connection as the database sees it. It ends when nothing came for as long as it said when it began. */
 export class Session {
   readonly pid: number
   readonly applicationName: string
   readonly end: End<PgMessage>
+  readonly idleMax_us: number
   heard_us: number
   /** Whether what either side says gets lost on its way. */
   isSilenced = false
 
-  constructor(pid: number, applicationName: string, end: End<PgMessage>, now_us: number) {
+  constructor(
+    pid: number,
+    { applicationName, idle_ms }: PgMessage & { readonly tag: "startup" },
+    end: End<PgMessage>,
+    now_us: number
+  ) {
     this.pid = pid
     this.applicationName = applicationName
     this.end = end
+    this.idleMax_us = idle_ms * ms_us
     this.heard_us = now_us
   }
 }
@@ -147,7 +155,7 @@ export class RunnerDatabase {
     let session: Session | undefined
     end.read({
       onMessage: (message) => {
-        if (message.tag === "startup") session ??= this.#start(message.applicationName, end)
+        if (message.tag === "startup") session ??= this.#start(message, end)
         else if (message.tag === "statement" && session !== undefined) this.#execute(session, message)
       },
       onEnd: (ending) => {
@@ -156,10 +164,10 @@ export class RunnerDatabase {
     })
   }
 
-  #start(applicationName: string, end: End<PgMessage>): Session {
-    const session = new Session(this.#nextPid++, applicationName, end, this.world.now_us)
+  #start(startup: PgMessage & { readonly tag: "startup" }, end: End<PgMessage>): Session {
+    const session = new Session(this.#nextPid++, startup, end, this.world.now_us)
     this.#sessions.add(session)
-    this.#watch(session)
+    if (session.idleMax_us > 0) this.#watch(session)
     end.send({ tag: "ready", pid: session.pid })
     return session
   }
@@ -176,9 +184,9 @@ export class RunnerDatabase {
   }
 
   #watch(session: Session) {
-    this.world.after(session.heard_us + idleMax_us - this.world.now_us, null, () => {
+    this.world.after(session.heard_us + session.idleMax_us - this.world.now_us, null, () => {
       if (!this.#sessions.has(session)) return
-      if (session.heard_us + idleMax_us > this.world.now_us) return this.#watch(session)
+      if (session.heard_us + session.idleMax_us > this.world.now_us) return this.#watch(session)
       if (!session.isSilenced) session.end.close()
       this.#close(session, "idle")
     })

@@ -121,7 +121,8 @@ describePostgres("runner storage on PostgreSQL, as it is simulated", () => {
     () =>
       Effect.gen(function* () {
         const servers = DatabaseServers.layer(Redacted.make(yield* freshDatabase))
-        const layer = Layer.provide(ClusterRunner.runnerSql("runner"), servers)
+        const client = Layer.provide(ClusterRunner.runnerSql("runner"), servers)
+        const layer = Layer.provide(ClusterRunner.turnTaking, client)
         const sql = Context.get(yield* Layer.build(layer), SqlClient)
         const connection = yield* sql.reserve
         const ask = (text: string) => connection.executeValues(`SELECT ${text}`, [])
