@@ -11,7 +11,7 @@ import type { JournalEntry } from "./Journal.ts"
 import type { ClockRecord } from "./stores/database/DatabaseClock.ts"
 import type { SessionFigures } from "./stores/database/SessionFigures.ts"
 import type { ComparisonFigures } from "./stores/sql/Comparison.ts"
-import type { Away, Silence } from "./stores/LinkInvalidationsVirtual.ts"
+import type { Away, Silence } from "./stores/news/VirtualNews.ts"
 import type * as Visits from "../visits/Visits.ts"
 import type { SimOptions } from "./cli/Options.ts"
 

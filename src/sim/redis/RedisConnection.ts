@@ -2,44 +2,12 @@ import { Either } from "effect"
 import { EventEmitter } from "node:events"
 import { type Redis, type RedisOptions, ReplyError } from "ioredis"
 import type { Connect } from "../../storage/redis/RedisClient.ts"
+import { Soon } from "../world/Soon.ts"
 import { ms_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { unansweredInTime } from "../world/VirtualServer.ts"
 import { RedisRefusal, type Reply } from "./RedisData.ts"
 import type { Command, VirtualRedis } from "./VirtualRedis.ts"
-
-/** A promise that calls back at the moment when it is settled: microtasks are outside of virtual time. */
-class Soon<A> {
-  #settled: { readonly value: A } | { readonly error: unknown } | undefined
-  readonly #waiting: Array<() => void> = []
-
-  settle(settled: { readonly value: A } | { readonly error: unknown }) {
-    if (this.#settled !== undefined) return
-    this.#settled = settled
-    this.#waiting.splice(0).forEach((then) => then())
-  }
-
-  then<B>(onValue: (value: A) => B, onError?: (error: unknown) => B): Soon<B> {
-    const next = new Soon<B>()
-    const go = () => {
-      const settled = this.#settled!
-      try {
-        if ("value" in settled) next.settle({ value: onValue(settled.value) })
-        else if (onError === undefined) next.settle(settled)
-        else next.settle({ value: onError(settled.error) })
-      } catch (error) {
-        next.settle({ error })
-      }
-    }
-    if (this.#settled === undefined) this.#waiting.push(go)
-    else go()
-    return next
-  }
-
-  catch<B>(onError: (error: unknown) => B): Soon<A | B> {
-    return this.then<A | B>((value) => value, onError)
-  }
-}
 
 /** What each command is to those who ask for crash points and look at traces. */
 const operations: Readonly<Record<string, string>> = {

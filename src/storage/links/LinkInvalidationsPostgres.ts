@@ -10,6 +10,9 @@ import { heartbeatEvery, Heartbeats, run } from "../sql/postgres/PersistentSessi
 /** The channel on which `LinkStoreSql` announces keys. */
 export const channel = "linkmint_links"
 
+/** What is asked for with each heartbeat: the database's epoch. */
+export const watched = "SELECT epoch FROM link_epoch WHERE id = 1"
+
 /** A connection that does not answer for this long is given up. */
 const answerMax = Duration.millis(1_000)
 
@@ -41,7 +44,7 @@ export const make: Effect.Effect<LinkInvalidationsService, never, Scope.Scope | 
           isListening = true
         }),
       heartbeats,
-      watched: "SELECT epoch FROM link_epoch WHERE id = 1"
+      watched
     }).pipe(
       Effect.tapError((error) => Effect.logWarning(`The database's news of links is lost. ${error.message}`)),
       Effect.ensuring(

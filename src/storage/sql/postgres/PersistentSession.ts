@@ -1,4 +1,4 @@
-import { Data, Duration, Effect, Fiber, FiberId, Runtime, type Scope } from "effect"
+import { Context, Data, Duration, Effect, Fiber, FiberId, Runtime, type Scope } from "effect"
 import * as Pulse from "../../../time/Pulse.ts"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import { TrustedTime } from "../../../time/TrustedTime.ts"
@@ -108,6 +108,36 @@ export interface Session {
   readonly onNotification: (told: (payload: string) => void) => void
 }
 
+/** What a session needs of its connection, as `PrimaryClient` has it. */
+export interface SessionClient {
+  readonly connect: () => Promise<unknown>
+  readonly ask: <Row extends object>(statement: string) => Promise<ReadonlyArray<Row>>
+  readonly end: () => Promise<void>
+  readonly once: (event: "end", ended: () => void) => unknown
+  readonly on: {
+    (event: "error", failed: (error: Error) => void): unknown
+    (event: "notification", told: (message: { readonly payload?: string | undefined }) => void): unknown
+  }
+}
+
+/** Makes a connection that is not open yet, to the server that is to be tried next. `answer_ms`: how long opening it, and each answer, may take. */
+export type Connect = (
+  servers: DatabaseServersService,
+  options: { readonly applicationName: string; readonly answer_ms: number }
+) => SessionClient
+
+/** How connections are made: by `pg`. */
+export class Connecting extends Context.Reference<Connecting>()("linkmint/SessionConnecting", {
+  defaultValue:
+    (): Connect =>
+    (servers, { answer_ms, applicationName }) =>
+      new PrimaryClient(servers, boundsFor(0), {
+        application_name: applicationName,
+        connectionTimeoutMillis: answer_ms,
+        query_timeout: answer_ms
+      })
+}) {}
+
 /**
  * Makes a session and keeps it, as long as the server that it leads to is the primary. Never succeeds: it fails when the session is over, or as `begin` does. A session is only
  * one of the primary: a heartbeat that a standby answers ends it. What the database's clock shows is heard with each, the first time before the session begins.
@@ -188,14 +218,10 @@ const connected = (
   applicationName: string,
   answerMax: Duration.Duration,
   attempt: <A>(promise: () => Promise<A>) => Effect.Effect<A, SessionLost>
-): Effect.Effect<PrimaryClient, SessionLost, Scope.Scope> =>
+): Effect.Effect<SessionClient, SessionLost, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.suspend(() => {
-      const client = new PrimaryClient(servers, boundsFor(0), {
-        application_name: applicationName,
-        connectionTimeoutMillis: Duration.toMillis(answerMax),
-        query_timeout: Duration.toMillis(answerMax)
-      })
+    Effect.flatMap(Connecting, (connect) => {
+      const client = connect(servers, { applicationName, answer_ms: Duration.toMillis(answerMax) })
       // What is wrong shows when the connection has ended; without a listener it would end the process.
       client.on("error", () => {})
       return Effect.as(

@@ -1,20 +1,17 @@
 import { Effect, type Scope } from "effect"
-import type {
-  LinkInvalidationsService,
-  LinkChangesSubscriber
-} from "../../storage/links/LinkInvalidations.ts"
-import { Heartbeats } from "../../storage/sql/postgres/PersistentSession.ts"
-import { ms_us, s_us } from "../world/Time.ts"
-import type { VirtualProcess } from "../world/VirtualProcess.ts"
-import type { CallFaults, VirtualServer } from "../world/VirtualServer.ts"
-import type { WorldEvent } from "../world/World.ts"
+import { EventEmitter } from "node:events"
+import type { LinkInvalidationsService } from "../../../storage/links/LinkInvalidations.ts"
+import * as LinkInvalidationsPostgres from "../../../storage/links/LinkInvalidationsPostgres.ts"
+import * as DatabaseServers from "../../../storage/sql/postgres/DatabaseServers.ts"
+import * as PersistentSession from "../../../storage/sql/postgres/PersistentSession.ts"
+import * as Pulse from "../../../time/Pulse.ts"
+import { TrustedTime } from "../../../time/TrustedTime.ts"
+import { Soon } from "../../world/Soon.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
+import type { VirtualProcess } from "../../world/VirtualProcess.ts"
+import type { CallFaults, VirtualServer } from "../../world/VirtualServer.ts"
+import type { WorldEvent } from "../../world/World.ts"
 import { Line } from "./Line.ts"
-
-/** How soon a lost connection is made again; as `LinkInvalidationsPostgres`. */
-const againAfter_us = 200 * ms_us
-
-/** A connection that does not answer for this long is given up; as `LinkInvalidationsPostgres`. */
-const answerMax_us = 1_000 * ms_us
 
 /** A connection of a process to the database, on which it asks one thing at a time and is told things in between, all in order. */
 class Connection {
@@ -26,6 +23,7 @@ class Connection {
   readonly #faults: () => CallFaults
   readonly #there: Line
   readonly #back: Line
+  readonly #answerMax_us: number
   readonly #whenLost: (reason: string) => void
   #inbox: Array<() => void> = []
   #timer: WorldEvent | undefined
@@ -34,9 +32,11 @@ class Connection {
     process: VirtualProcess,
     server: VirtualServer,
     faults: () => CallFaults,
+    answer_ms: number,
     whenLost: (reason: string) => void
   ) {
     this.process = process
+    this.#answerMax_us = answer_ms * ms_us
     this.#server = server
     this.#faults = faults
     this.#whenLost = whenLost
@@ -45,10 +45,10 @@ class Connection {
     this.#back = new Line(world, network, name, process.name)
   }
 
-  /** Has something happen at the server, and something in the process when that was answered. Without an answer the connection is lost. */
+  /** Has something happen at the server, and something in the process when that was answered. Without an answer in time the connection is lost. */
   ask(atServer: () => void, answered: () => void) {
     const { world } = this.#server
-    const timer = world.after(answerMax_us, this.process, () =>
+    const timer = world.after(this.#answerMax_us, this.process, () =>
       this.process.post(() => {
         if (!timer.isCancelled) this.lose("no answer")
       })
@@ -91,110 +91,89 @@ class Connection {
   }
 }
 
-/** How the news reach one process, for as long as it lives. */
-class Listener implements LinkInvalidationsService {
+/** What a process's sessions have in place of `pg`: a connection to the database that is told of changed links once it listens. */
+class NewsClient extends EventEmitter implements PersistentSession.SessionClient {
+  readonly process: VirtualProcess
   readonly #news: VirtualNews
-  readonly #process: VirtualProcess
-  readonly #subscribers = new Set<LinkChangesSubscriber>()
-  #connection: Connection | undefined
-  #isOpen = true
+  readonly #connection: Connection
   #isListening = false
-  readonly #heartbeats = new Heartbeats()
+  /** What waits for an answer. */
+  #asked: Soon<never> | undefined
+  readonly #whenDead: () => void
 
-  constructor(news: VirtualNews, process: VirtualProcess) {
+  constructor(news: VirtualNews, process: VirtualProcess, answer_ms: number) {
+    super()
+    this.process = process
     this.#news = news
-    this.#process = process
-    process.whenDead(() => this.close())
-    this.#connect()
+    this.#connection = news.connect(process, answer_ms, (reason) => this.#lost(reason))
+    this.#whenDead = process.whenDead(() => this.#close())
   }
 
-  readonly isFresh = (now: number) => this.#isListening && this.#heartbeats.isFresh(now)
+  readonly connect = (): Promise<unknown> => this.#ask(() => undefined)
 
-  readonly awayFor = (now: number) => this.#heartbeats.awayFor(now)
-
-  readonly epoch = () => this.#heartbeats.watched
-
-  readonly subscribe = (subscriber: LinkChangesSubscriber): Effect.Effect<void, never, Scope.Scope> =>
-    Effect.acquireRelease(
-      Effect.sync(() => void this.#subscribers.add(subscriber)),
-      () => Effect.sync(() => void this.#subscribers.delete(subscriber))
-    )
-
-  close() {
-    this.#isOpen = false
-    this.#isListening = false
-    if (this.#connection === undefined) return
-    this.#connection.close()
-    this.#news.forget(this.#connection)
-  }
-
-  forget(key: string) {
-    this.#subscribers.forEach((subscriber) => subscriber.forget(key))
-  }
-
-  #connect() {
-    const connection = this.#news.connect(this.#process, (reason) => this.#lost(connection, reason))
-    this.#connection = connection
-    connection.ask(
-      () => this.#news.listen(connection, this),
+  readonly ask = <Row extends object>(statement: string): Promise<ReadonlyArray<Row>> => {
+    if (statement === `LISTEN ${LinkInvalidationsPostgres.channel}`)
+      return this.#ask(
+        () => {
+          this.#news.listen(this.#connection, this)
+          return []
+        },
+        () => {
+          this.#isListening = true
+          this.process.world.tell(this.process.id, "listening")
+          this.#news.connected(this.process)
+          this.#news.listens(this.process.id)
+        }
+      )
+    const asked_us = this.process.world.now_us
+    return this.#ask(
+      () => [
+        {
+          standby: false,
+          now_ms: this.#news.now_ms(),
+          watched: statement.includes(LinkInvalidationsPostgres.watched) ? this.#news.epoch() : 0
+        } as unknown as Row
+      ],
       () => {
-        this.#process.world.tell(this.#process.id, "listening")
-        this.#news.connected(this.#process)
-        this.#news.listens(this.#process.id)
-        this.#subscribers.forEach((subscriber) => subscriber.forgetAll())
-        this.#prove(connection)
+        if (this.#isListening) this.#news.heard(this.process.id, asked_us)
       }
     )
   }
 
-  #prove(connection: Connection) {
-    if (!connection.isOpen) return
-    const asked = this.#process.monotonicNow_ms()
-    let database_ms = 0
-    let epoch = 0
-    connection.ask(
+  readonly end = (): Promise<void> => {
+    this.#close()
+    const ended = new Soon<void>()
+    ended.settle({ value: undefined })
+    return ended.asPromise
+  }
+
+  #ask<A>(atServer: () => A, answered: () => void = () => {}): Promise<A> {
+    const answer = new Soon<A>()
+    this.#asked = answer as Soon<never>
+    let result: A
+    this.#connection.ask(
       () => {
-        database_ms = this.#news.now_ms()
-        epoch = this.#news.epoch()
+        result = atServer()
       },
       () => {
-        if (this.#news.tellsTime)
-          this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonicNow_ms() })
-        this.#isListening = true
-        this.#heartbeats.answered(asked, epoch)
-        this.#news.heard(this.#process.id, asked * ms_us)
-        this.#proveLater(connection)
+        answered()
+        answer.settle({ value: result })
       }
     )
+    return answer.asPromise
   }
 
-  #lost(connection: Connection, reason: string) {
-    this.#news.forget(connection)
-    this.#isListening = false
-    this.#heartbeats.failed()
-    if (this.#heartbeats.awayFor(this.#process.monotonicNow_ms()) !== undefined)
-      this.#news.tookForAway(this.#process.id)
-    this.#process.world.tell(this.#process.id, "news lost", reason)
-    this.#later(againAfter_us, () => this.#connect())
+  #lost(reason: string) {
+    this.#close()
+    this.process.world.tell(this.process.id, "news lost", reason)
+    this.#asked?.settle({ error: new Error(reason) })
+    this.emit("end")
   }
 
-  #proveLater(connection: Connection) {
-    const prove = () => this.#prove(connection)
-    const pause_ms = this.#heartbeats.pause_ms(() => {
-      timer.isCancelled = true
-      this.#post(prove)
-    })
-    const timer = this.#later(pause_ms * ms_us, prove)
-  }
-
-  #later(delay_us: number, then: () => void): WorldEvent {
-    return this.#process.world.after(delay_us, this.#process, () => this.#post(then))
-  }
-
-  #post(then: () => void) {
-    this.#process.post(() => {
-      if (this.#isOpen) then()
-    })
+  #close() {
+    this.#whenDead()
+    this.#connection.close()
+    this.#news.forget(this.#connection)
   }
 }
 
@@ -223,7 +202,7 @@ export class VirtualNews {
   /** The database's epoch. */
   readonly epoch: () => number
   readonly #connections = new Set<Connection>()
-  readonly #listeners = new Map<Connection, Listener>()
+  readonly #listeners = new Map<Connection, NewsClient>()
   /** When each process sent its last heartbeat that was answered. */
   readonly #heard_us = new Map<string, number>()
   readonly #silences: Array<Silence> = []
@@ -281,7 +260,7 @@ export class VirtualNews {
   }
 
   /** Notes that a process takes the database for away, until a heartbeat of it is answered. */
-  tookForAway(by: string) {
+  #tookForAway(by: string) {
     if (!this.#awaySince_us.has(by)) this.#awaySince_us.set(by, this.#server.world.now_us)
   }
 
@@ -300,25 +279,58 @@ export class VirtualNews {
   /** Announces keys, at the moment when the change is committed, to all who listen then. */
   announce(keys: ReadonlySet<string>) {
     for (const [connection, listener] of this.#listeners)
-      for (const key of keys) connection.tell(() => listener.forget(key))
+      for (const key of keys) connection.tell(() => listener.emit("notification", { payload: key }))
   }
 
-  /** See `LinkInvalidations`: on a connection that is made again when it is lost, until the scope is closed or the process dies. */
+  /** `LinkInvalidationsPostgres` over virtual connections, until the scope is closed or the process dies. */
   of(process: VirtualProcess): Effect.Effect<LinkInvalidationsService, never, Scope.Scope> {
-    return Effect.acquireRelease(
-      Effect.sync(() => new Listener(this, process)),
-      (listener) => Effect.sync(() => listener.close())
+    const connect: PersistentSession.Connect = (_, { answer_ms }) => {
+      const client = new NewsClient(this, process, answer_ms)
+      // When whoever has the session has heard of it.
+      client.once("end", () =>
+        this.#server.world.after(ms_us, process, () => process.post(() => perhapsAway()))
+      )
+      return client
+    }
+    const time: typeof TrustedTime.Service = {
+      isSettled: () => true,
+      wallAhead_ms: () => 0,
+      heard: (database_ms, asked) =>
+        Effect.sync(() => {
+          if (this.tellsTime) process.time.heard({ database_ms, asked, answered: process.monotonicNow_ms() })
+        })
+    }
+    let awayFor: LinkInvalidationsService["awayFor"] = () => undefined
+    const perhapsAway = () => {
+      if (awayFor(process.monotonicNow_ms()) !== undefined) this.#tookForAway(process.id)
+    }
+    return LinkInvalidationsPostgres.make.pipe(
+      Effect.provideService(DatabaseServers.DatabaseServers, DatabaseServers.make([this.#server.name])),
+      Effect.provideService(PersistentSession.Connecting, connect),
+      Effect.provideService(TrustedTime, time),
+      Effect.provideService(Pulse.Pulse, { start_ms: process.monotonicNow_ms() }),
+      Effect.map((service) => {
+        awayFor = service.awayFor
+        return {
+          ...service,
+          awayFor: (now) => {
+            const away = service.awayFor(now)
+            if (away !== undefined) this.#tookForAway(process.id)
+            return away
+          }
+        }
+      })
     )
   }
 
-  connect(process: VirtualProcess, whenLost: (reason: string) => void): Connection {
-    const connection = new Connection(process, this.#server, this.#faults, whenLost)
+  connect(process: VirtualProcess, answer_ms: number, whenLost: (reason: string) => void): Connection {
+    const connection = new Connection(process, this.#server, this.#faults, answer_ms, whenLost)
     this.#connections.add(connection)
     return connection
   }
 
-  listen(connection: Connection, listener: Listener) {
-    if (connection.isOpen) this.#listeners.set(connection, listener)
+  listen(connection: Connection, client: NewsClient) {
+    if (connection.isOpen) this.#listeners.set(connection, client)
   }
 
   forget(connection: Connection) {

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, type Scope } from "effect"
-import { LinkInvalidations, type LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
-import * as LinkInvalidationsLocal from "../../storage/links/LinkInvalidationsLocal.ts"
-import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
-import { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
+import { LinkInvalidations, type LinkInvalidationsService } from "../../../storage/links/LinkInvalidations.ts"
+import * as LinkInvalidationsLocal from "../../../storage/links/LinkInvalidationsLocal.ts"
+import { LinkLifetime } from "../../../storage/links/LinkLifetime.ts"
+import { LinkRemovals } from "../../../storage/links/LinkRemovals.ts"
 
 /**
  * The news of links in a process whose database nobody else has, as production has them: it hears of what its own stores end and free when their calls have ended, and of nothing else.

@@ -1,6 +1,6 @@
-import type { Network } from "../world/Network.ts"
-import { ms_us } from "../world/Time.ts"
-import type { World } from "../world/World.ts"
+import type { Network } from "../../world/Network.ts"
+import { ms_us } from "../../world/Time.ts"
+import type { World } from "../../world/World.ts"
 
 /** How long what was held up by a cut way waits before it is tried again, as TCP sends it again. */
 const retransmitAfter_us = 200 * ms_us

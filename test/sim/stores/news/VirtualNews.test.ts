@@ -1,11 +1,11 @@
 import { Context, Effect, Exit, Scope } from "effect"
 import { describe, expect, it } from "vitest"
-import { ms_us } from "../../../src/sim/world/Time.ts"
-import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
-import { freshFor_ms } from "../../../src/storage/links/LinkInvalidations.ts"
-import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import { linkOf } from "../../support/samples/SomeLinks.ts"
-import { LittleWorld } from "./LittleWorld.ts"
+import { ms_us } from "../../../../src/sim/world/Time.ts"
+import type { VirtualProcess } from "../../../../src/sim/world/VirtualProcess.ts"
+import { freshFor_ms } from "../../../../src/storage/links/LinkInvalidations.ts"
+import { LinkStore } from "../../../../src/storage/links/LinkStore.ts"
+import { linkOf } from "../../../support/samples/SomeLinks.ts"
+import { LittleWorld } from "../LittleWorld.ts"
 
 /** What a node hears, in order: keys, and `*` where it is to forget everything. */
 const listen = (little: LittleWorld, process: VirtualProcess) => {
