@@ -33,6 +33,13 @@ export interface DomainAct {
   readonly target?: string | null
 }
 
+/** What a bulk edit does with the links of its filter: it gives them a title, adds a tag and takes one away, deletes them; or counts them alone. */
+export interface EditWish {
+  readonly act: "change" | "delete" | "count"
+  readonly addTags?: ReadonlyArray<string>
+  readonly removeTags?: ReadonlyArray<string>
+}
+
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
@@ -88,8 +95,10 @@ export interface Wish {
   readonly query?: string | undefined
   /** The address of the client, where its look-ups that lead nowhere are counted. */
   readonly from?: string | undefined
-  /** For a list: which links it is asked for, in which order. */
+  /** For a list: which links it is asked for, in which order. For a bulk edit: of which links. */
   readonly list?: ListWish | undefined
+  /** For a bulk edit: what it does. */
+  readonly edit?: EditWish | undefined
   /** For statistics, of all links of a user where they are of no key. */
   readonly statistics?: StatisticsWish | undefined
   /** For a page of a list, of links or of users, or of a bulk edit: when the first one was asked for, in microseconds since the world's beginning. */
@@ -182,7 +191,7 @@ export interface Exchange extends Wish {
   isReplay: boolean
   /** For a list of API keys, sessions or users: their ids, of the last page those of all pages; and for a user who was added theirs. */
   listed: ReadonlyArray<string> | undefined
-  /** For the last page of a list that was followed: what all pages had. */
+  /** For the last page of a list that was followed, and a bulk edit that counts: what all pages had. */
   pages: ListPages | undefined
   /** For the last page of a bulk edit that was followed to its end: the results of all pages. */
   edited: ReadonlyArray<Edited> | undefined
@@ -222,6 +231,7 @@ export class History {
       query: asked.query,
       from: asked.from,
       list: asked.list,
+      edit: asked.edit,
       statistics: asked.statistics,
       since_us: asked.since_us,
       reuse: asked.reuse,

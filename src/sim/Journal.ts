@@ -319,8 +319,9 @@ export type ProcessEntry =
   | { readonly tag: "draining"; readonly by: string }
   /** A process that drains accepts no connections any more. */
   | { readonly tag: "refusing"; readonly by: string }
-  /** It answered the load balancer that it is not ready. */
+  /** It answered the load balancer that it is not ready; or that it is, and when that was asked. */
   | { readonly tag: "unready"; readonly by: string }
+  | { readonly tag: "ready"; readonly by: string; readonly asked_us: number }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
   /** A request that a process began when its client had closed the connection, as its machine knew since then. */
   | { readonly tag: "begun late"; readonly by: string; readonly method: string; readonly closed_us: number }

@@ -8,6 +8,7 @@ import { databaseTime } from "./facts/databaseTime.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { createdLinks, type Life, lifeAt, lifeLedBy } from "./facts/lives.ts"
+import { removalsOf } from "./facts/removals.ts"
 import { leads, locationsFor } from "./facts/targets.ts"
 import { s_us } from "../world/Time.ts"
 
@@ -82,6 +83,7 @@ export const Answers: Checker = {
     const { isExcused, versionsFor } = knownOf(evidence)
     const isUnread = domainsUnread(evidence)
     const created = createdLinks(exchanges, lives)
+    const removals = removalsOf(exchanges)
     const violations: Array<Violation> = []
     for (const exchange of exchanges) {
       const {
@@ -156,7 +158,8 @@ export const Answers: Checker = {
       }
       const life = lifeAt(lives, key, sent_us)
       const link = life && created.get(life)
-      if (life === undefined || link === undefined || link.deletes > 0 || !isPerson) continue
+      if (life === undefined || link === undefined || !isPerson) continue
+      if (link.deletes > 0 || removals.mayEnd(life, answered_us)) continue
       if (sent_us <= link.create.answered_us! || (key.includes("/") && isUnread(answeredBy, sent_us)))
         continue
       if (versionsFor(life, exchange).every((version) => version.link.extras?.expiredUrl !== undefined))

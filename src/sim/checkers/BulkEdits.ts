@@ -1,48 +1,95 @@
 import type { Checker, Violation } from "../Evidence.ts"
-import { type Life, lifeLeftBy, versionLeftBy, versionsIn } from "./facts/lives.ts"
+import type { Exchange } from "../History.ts"
+import { isWanted } from "./facts/listed.ts"
+import { type Life, lifeLeftBy, type Version, versionLeftBy, versionsIn } from "./facts/lives.ts"
+import { hasForgotten } from "./facts/remembered.ts"
 
 /**
- * A bulk edit that was followed to its last page has a result for each link that was in lists from its first request to its last answer, and for none twice; what it says that it changed is changed so, and a link that was archived meanwhile is not.
+ * A bulk edit that was followed to its last page has a result for each link that its filter had from its first request to its last answer, and for none twice; what it says that it changed is changed so, tags among it, what it says that it deleted ended meanwhile, and both had
+ * belonged to the filter, and to the user who asked. A number of links that is said to be exact is one that there was.
  */
 export const BulkEdits: Checker = {
   name: "bulk edits",
-  check: ({ exchanges, lives }) => {
+  check: (evidence) => {
+    const { exchanges, journal, lives, userKeys } = evidence
     const all = Array.from(lives.values()).flat()
-    return exchanges.flatMap((exchange) => {
-      const { answered_us, answeredBy, edited, number, sent_us, since_us = sent_us } = exchange
-      if (edited === undefined || answered_us === undefined) return []
-      const violation = (key: string, text: string): Violation => ({
+    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
+    const isForgotten = hasForgotten(journal)
+    const judged = (exchange: Exchange): ReadonlyArray<Violation> => {
+      const { answered_us, answeredBy, apiKey, choices, edit, edited = [], list, number, pages } = exchange
+      const { sent_us, since_us = sent_us } = exchange
+      if (answered_us === undefined || list === undefined || edit === undefined) return []
+      const violation = (text: string, key?: string): Violation => ({
         checker: BulkEdits.name,
         at_us: answered_us,
         text: `the bulk edit that ended with request ${number} ${text}, by ${answeredBy}`,
-        keys: [key, `#${number}`]
+        keys: [...(key === undefined ? [] : [key]), `#${number}`]
       })
+      const owner = apiKey === undefined ? undefined : (userOf.get(apiKey) ?? "")
+      const isOf = (version: Version) => isWanted(list, owner, version)
+      const isItsOwn = ({ link }: Version) => choices !== undefined && link.title === choices.title
+      /** Whether it must have a link if it looks for all by a time; and whether it may. */
+      const must = (life: Life, end_us: number) =>
+        life.bound_us < since_us &&
+        life.ended_us > end_us &&
+        versionsIn(life, since_us, end_us).every((version) => isOf(version) || isItsOwn(version)) &&
+        versionsIn(life, since_us, since_us).every(isOf)
+      const may = (life: Life) =>
+        life.bound_us <= answered_us &&
+        life.ended_us >= since_us &&
+        versionsIn(life, since_us, answered_us).some(isOf)
+      if (pages?.total !== undefined) {
+        const { at_us, count } = pages.total
+        const least = all.filter((life) => must(life, at_us)).length
+        const most = isForgotten ? count : all.filter(may).length
+        return count < least || count > most
+          ? [violation(`counts ${count} links, and there were ${least} to ${most}`)]
+          : []
+      }
+      if (exchange.edited === undefined) return []
       const keys = edited.map(({ key }) => key)
       const has = new Set(keys)
-      const isListed = (life: Life) =>
-        life.bound_us < since_us &&
-        life.ended_us > answered_us &&
-        versionsIn(life, since_us, answered_us).every(({ link }) => link.extras?.archived !== true)
-      const missing = all.filter((life) => isListed(life) && !has.has(life.link.key))
+      const missing = all.filter((life) => must(life, answered_us) && !has.has(life.link.key))
       const twice = keys.filter((key, index) => keys.indexOf(key) !== index)
       const changed = edited.flatMap(({ isChanged, key, status }) => {
         // Forgotten links are not judged.
-        if (status !== 200 || !lives.has(key)) return []
+        const known = lives.get(key)
+        if (known === undefined) return []
+        if (status === 204)
+          return known.some((life) => may(life) && life.ended_us <= answered_us)
+            ? []
+            : [
+                violation(
+                  `says that it has deleted ${key}, which did not end then, or does not belong to it`,
+                  key
+                )
+              ]
+        if (status !== 200) return []
         const life = lifeLeftBy(lives, key, exchange)
         if (life === undefined)
           return [
-            violation(key, `says that it has changed ${key}, or that nothing was to be changed, and did not`)
+            violation(`says that it has changed ${key}, or that nothing was to be changed, and did not`, key)
           ]
         const index = versionLeftBy(life, exchange)
-        return isChanged && life.versions[index - 1]?.link.extras?.archived === true
-          ? [violation(key, `has changed ${key}, which was archived`)]
-          : []
+        const before = life.versions[index - 1]
+        if (!isChanged || before === undefined) return []
+        const { tags } = life.versions[index]!.link
+        const { addTags = [], removeTags = [] } = edit
+        const wrong =
+          removeTags.some((tag) => tags.includes(tag) && !addTags.includes(tag)) ||
+          addTags.some((tag) => !tags.includes(tag)) ||
+          before.link.tags.some((tag) => !tags.includes(tag) && !removeTags.includes(tag))
+        return [
+          ...(wrong ? [violation(`has changed ${key}, and its tags are ${tags.join(", ")}`, key)] : []),
+          ...(isOf(before) ? [] : [violation(`has changed ${key}, which did not belong to it`, key)])
+        ]
       })
       return [
-        ...missing.map(({ link: { key } }) => violation(key, `has no result for ${key}`)),
-        ...twice.map((key) => violation(key, `has two results for ${key}`)),
+        ...missing.map(({ link: { key } }) => violation(`has no result for ${key}`, key)),
+        ...twice.map((key) => violation(`has two results for ${key}`, key)),
         ...changed
       ]
-    })
+    }
+    return exchanges.filter(({ kind }) => kind === "edit").flatMap(judged)
   }
 }

@@ -1,26 +1,9 @@
-import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange, ListWish } from "../History.ts"
+import { isWanted } from "./facts/listed.ts"
 import { type Life, type Version, versionsIn } from "./facts/lives.ts"
 import { hasForgotten } from "./facts/remembered.ts"
 import { isShownAs, visitsOf } from "./facts/shown.ts"
-
-/** Whether a list that an owner's API key asks for, or an administrator, has a version of a link. */
-const isWanted = (
-  { archived, domain, notTag, q = "", tag }: ListWish,
-  owner: string | undefined,
-  { link }: Version
-): boolean => {
-  const { domain: number, key } = domainKeyOf(link.key)
-  return (
-    (owner === undefined || link.owner === owner) &&
-    (archived === "any" || (link.extras?.archived === true) === (archived === "true")) &&
-    (tag === undefined || link.tags.includes(tag)) &&
-    (notTag === undefined || !link.tags.includes(notTag)) &&
-    (domain === undefined || domain === number) &&
-    [key, link.url, link.title ?? ""].some((text) => text.toLowerCase().includes(q.toLowerCase()))
-  )
-}
 
 /** The places where a page's order is broken. */
 const misplacedIn = (moments: ReadonlyArray<number>, { orderBy }: ListWish): ReadonlyArray<number> => {

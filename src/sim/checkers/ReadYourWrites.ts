@@ -35,8 +35,8 @@ export const ReadYourWrites: Checker = {
       if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
       if (life.freed_us <= answered_us) return []
       const hadExpired = time.mayHaveExpired(life.link, answeredBy, sent_us, answered_us)
-      // It may end while it is being deleted where that of all links of its owner was asked for.
-      const endedBy_us = removals.areAsked(life.link.owner, answered_us) ? answered_us : sent_us
+      // It may end while it is being deleted where that of many links was asked for.
+      const endedBy_us = removals.mayEnd(life, answered_us) ? answered_us : sent_us
       // It may have expired before the database's clock jumped back.
       const hadEnded = hadExpired || life.ended_us <= endedBy_us
       if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadEnded)

@@ -158,11 +158,14 @@ export class Balancer {
 
   #check(node: VirtualNode) {
     const request = { method: "GET", path: "/health/ready", headers: {} } as const
+    const by = node.process.id
+    const asked_us = this.#world.now_us
     this.ask(node, request, checkMax_us, (result) => {
       const isReady = result.tag === "answered" && result.response.status === 200
-      if (result.tag === "answered" && !isReady) this.#journal.add({ tag: "unready", by: node.process.id })
-      if (isReady) this.#ready.add(node.process.id)
-      else this.#ready.delete(node.process.id)
+      if (result.tag === "answered")
+        this.#journal.add(isReady ? { tag: "ready", by, asked_us } : { tag: "unready", by })
+      if (isReady) this.#ready.add(by)
+      else this.#ready.delete(by)
     })
   }
 

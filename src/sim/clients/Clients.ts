@@ -117,15 +117,10 @@ export class Clients {
     this.#heads = options.world.chance("redirects without bodies")
     this.#previews = options.world.chance("previews")
     this.#requests = new Requests(options)
-    this.#listing = new Lists(
-      options.world,
-      this.#requests,
-      options.users,
-      options.workload.withDomain > 0 ? domainNumbers : [],
-      this.#lists
-    )
+    const domains = options.workload.withDomain > 0 ? domainNumbers : []
+    this.#listing = new Lists(options.world, this.#requests, options.users, domains, this.#lists)
     this.#statistics = new Statistics(options.world, this.#requests, options.users)
-    this.#edits = new BulkEdits(options.world, this.#requests)
+    this.#edits = new BulkEdits(options.world, this.#requests, options.users, domains)
     this.#guessers = new Guessers(options.world)
     this.#creates = new Creates(
       options.world,

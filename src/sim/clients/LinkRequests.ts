@@ -69,7 +69,9 @@ export const linkRequestOf = ({
       }
     case "preview": {
       const host = domain !== undefined && { host: domain }
-      return { method: "GET", path: `/${key}+`, headers: { accept: "application/json", ...host } }
+      const request = { path: `/${key}+`, headers: { accept: "application/json", ...host } }
+      // Without a link of so many segments, one of fewer redirects, and the plus is what follows its key.
+      return { method: "GET", ...request, ...(key.includes("/") && { link: { key: `${text}+` } }) }
     }
     case "show":
       return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }

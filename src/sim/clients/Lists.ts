@@ -21,6 +21,23 @@ const byUserShare = 0.3
 /** Texts that are searched for. Many targets and keys have one. */
 const searched = ["1", "7", "A", "EXAMPLE", "nowhere"] as const
 
+/** Draws which links a list, or a bulk edit, is of; `domains`: those of which it can be alone, if any. */
+export const drawFilter = (
+  chance: Chance,
+  domains: ReadonlyArray<number>
+): Pick<ListWish, "archived" | "tag" | "notTag" | "q" | "domain"> => {
+  const archived = chance.pick(["false", "true", "any"] as const)
+  const hasTag = chance.happens(byTagShare)
+  const isWithout = hasTag && chance.happens(0.3)
+  return {
+    archived,
+    tag: hasTag && !isWithout ? commonTag : undefined,
+    notTag: isWithout ? commonTag : undefined,
+    q: chance.happens(searchShare) ? chance.pick(searched) : undefined,
+    domain: domains.length > 0 && chance.happens(byDomainShare) ? chance.pick(domains) : undefined
+  }
+}
+
 /** What is read of the answer to a page of a list. */
 interface ListAnswer {
   readonly data: ReadonlyArray<ShownLink & { readonly key: string; readonly domain?: string }>
@@ -52,26 +69,14 @@ export class Lists {
     this.#chance = chance
   }
 
-  #wish(): ListWish {
-    const chance = this.#chance
-    const hasTag = chance.happens(byTagShare)
-    const isWithout = hasTag && chance.happens(0.3)
-    return {
-      archived: chance.pick(["false", "true", "any"]),
-      orderBy: chance.pick(["createdAt-desc", "createdAt-asc"]),
-      limit: chance.pick(limits),
-      tag: hasTag && !isWithout ? commonTag : undefined,
-      notTag: isWithout ? commonTag : undefined,
-      q: chance.happens(searchShare) ? chance.pick(searched) : undefined,
-      domain:
-        this.#domains.length > 0 && chance.happens(byDomainShare) ? chance.pick(this.#domains) : undefined
-    }
-  }
-
   /** Begins a list, of which only the last page has what all of them had. `done` is told when that was answered, or one was not. */
   begin(client: string, done: () => void) {
     const since_us = this.#world.now_us
-    const list = this.#wish()
+    const list: ListWish = {
+      ...drawFilter(this.#chance, this.#domains),
+      orderBy: this.#chance.pick(["createdAt-desc", "createdAt-asc"]),
+      limit: this.#chance.pick(limits)
+    }
     const isUsers = this.#users.names.length > 0 && this.#chance.happens(byUserShare)
     const apiKey = isUsers ? this.#users.apiKey(this.#chance) : undefined
     const { domain, limit, ...texts } = list

@@ -171,7 +171,7 @@ const swarm = (seed: number): SimOptions => {
       shown: new Chance(seed, "shown").pick([0, 0.1, 0.3]),
       statistics: new Chance(seed, "statistics").pick([0, 0.01, 0.03]),
       listed: choices.pick([0, 0.02, 0.04]),
-      editedInBulk: new Chance(seed, "bulk edits").pick([0, 0, 0.005]),
+      editedInBulk: new Chance(seed, "bulk edits").pick([0, 0.005, 0.01]),
       withAccount: chance.pick([0, 0.1, 0.2, 0.5]),
       signedIn: new Chance(seed, "signed in").pick([0, 0.1, 0.2, 0.5]),
       withWebhooks: new Chance(seed, "webhooks").pick([0, 0.2, 0.4]),

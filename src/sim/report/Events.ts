@@ -82,6 +82,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "killed":
     case "draining":
       return entry.tag
+    case "ready":
+      return "is ready"
     case "unready":
       return "is not ready"
     case "refusing":

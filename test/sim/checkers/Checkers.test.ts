@@ -106,15 +106,32 @@ const led = {
 const variants = ["a", "b"].map((name) => ({ url: `https://example.com/${name}`, weight: 1 }))
 const varied = { ...bound, link: { ...row, extras: { variants } } } as const
 const editResult = { key: "abc", status: 200, isChanged: true }
-const bulkEdit = (at_s: number, edited: ReadonlyArray<Edited>) =>
+const bulkEdit = (at_s: number, edited: ReadonlyArray<Edited>, more: Partial<Exchange> = {}) =>
   exchange(at_s, {
     kind: "edit",
+    list: { archived: "false", orderBy: "createdAt-desc", limit: 20 },
+    edit: { act: "change" },
     key: undefined,
     status: 200,
     location: undefined,
     choices: { title: "edit 1" },
     since_us: at_s * s_us,
-    edited
+    edited,
+    ...more
+  })
+const deletedInBulk = (edited: ReadonlyArray<Edited>, list: Partial<ListWish> = {}) =>
+  bulkEdit(2, edited, {
+    list: { archived: "any", orderBy: "createdAt-desc", limit: 20, ...list },
+    edit: { act: "delete" },
+    choices: undefined,
+    answered_us: 4 * s_us
+  })
+const countedInBulk = (count: number) =>
+  bulkEdit(2, [], {
+    edit: { act: "count" },
+    choices: undefined,
+    edited: undefined,
+    pages: { pages: [], isWhole: false, total: { count, at_us: 2.1 * s_us } }
   })
 /** A link that is shown, as it is stored but for some fields. */
 const showing = (at_s: number, some: object = {}, status = 200) =>
@@ -792,6 +809,65 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
         editedTo(2, { title: "edit 1", extras: { archived: true } })
       ]
     }
+  ],
+  [
+    "a bulk edit that has not added a tag",
+    BulkEdits,
+    {
+      exchanges: [bulkEdit(2, [editResult], { edit: { act: "change", addTags: ["edited"] } })],
+      journal: [bound, editedTo(2, { title: "edit 1" })]
+    }
+  ],
+  [
+    "a bulk edit that has not taken a tag away",
+    BulkEdits,
+    {
+      exchanges: [bulkEdit(2, [editResult], { edit: { act: "change", removeTags: ["tag"] } })],
+      journal: [bound, editedTo(2, { title: "edit 1", tags: ["tag"] })]
+    }
+  ],
+  [
+    "a bulk edit of a link without its tag",
+    BulkEdits,
+    {
+      exchanges: [
+        bulkEdit(2, [editResult], {
+          list: { archived: "any", tag: "tag", orderBy: "createdAt-desc", limit: 20 }
+        })
+      ],
+      journal: [bound, editedTo(2, { title: "edit 1" })]
+    }
+  ],
+  [
+    "a link that a bulk edit says to have deleted, and lives on",
+    BulkEdits,
+    { exchanges: [deletedInBulk([{ key: "abc", status: 204, isChanged: true }])] }
+  ],
+  [
+    "a link that a bulk edit has deleted, and did not belong to it",
+    BulkEdits,
+    {
+      exchanges: [deletedInBulk([{ key: "abc", status: 204, isChanged: true }], { q: "99" })],
+      journal: [bound, deleted(3 * s_us)]
+    }
+  ],
+  ["a link that a bulk edit has left", BulkEdits, { exchanges: [deletedInBulk([])] }],
+  ["a bulk edit that counts too few links", BulkEdits, { exchanges: [countedInBulk(0)] }],
+  ["a bulk edit that counts too many links", BulkEdits, { exchanges: [countedInBulk(2)] }],
+  [
+    "a node that is ready though it is to shut down",
+    Shutdown,
+    {
+      journal: [
+        { tag: "draining", at_us: s_us, by },
+        { tag: "ready", at_us: 1.3 * s_us, asked_us: 1.2 * s_us, by }
+      ]
+    }
+  ],
+  [
+    "a connection to a primary that was left behind",
+    Sessions,
+    { sessions: Object.assign(new SessionFigures(), { leftBehind: [{ by, at_us: s_us }] }) }
   ],
   [
     "a link at the host of a domain that was verified 2.1 s before",
@@ -1605,6 +1681,26 @@ describe("the checkers", () => {
       journal: [bound, editedTo(2, { extras: { archived: true } })]
     }
     expect(BulkEdits.check(evidence(archived))).toEqual([])
+    const removed = {
+      exchanges: [deletedInBulk([{ key: "abc", status: 204, isChanged: true }], { q: "example" })],
+      journal: [bound, deleted(3 * s_us)]
+    }
+    expect(BulkEdits.check(evidence(removed))).toEqual([])
+    expect(Removals.check(evidence(removed))).toEqual([])
+    expect(BulkEdits.check(evidence({ exchanges: [countedInBulk(1)] }))).toEqual([])
+  })
+
+  it("find nothing in a node that was ready when it was told to shut down, or that is paused then", () => {
+    const draining = { tag: "draining", at_us: s_us, by } as const
+    const ready = (asked_us: number) => ({ tag: "ready", at_us: 3 * s_us, asked_us, by }) as const
+    const before = [draining, ready(0.9 * s_us)]
+    expect(Shutdown.check(evidence({ journal: before }))).toEqual([])
+    const paused = [
+      draining,
+      { tag: "paused", at_us: 1.1 * s_us, for_us: s_us, by } as const,
+      ready(2 * s_us)
+    ]
+    expect(Shutdown.check(evidence({ journal: paused }))).toEqual([])
   })
 
   it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {

@@ -1,13 +1,14 @@
 import type { Checker } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { s_us } from "../../world/Time.ts"
+import type { Life } from "../facts/lives.ts"
 import { removalsOf } from "../facts/removals.ts"
 
 /** How long after the removal of their owner, after they were made, and after all faults, links may be there: `LinkRemoval` has a turn every ten seconds. */
 const removedWithin_us = 15 * s_us
 
 /**
- * A link is deleted only if somebody asked for that, or for the end of all links of its owner, which those who remove a user do or do not. Where they did, none of these links
+ * A link is deleted only if somebody asked for that, or for the end of all links like it, or of its owner, which those who remove a user do or do not. Where they did, none of these links
  * is left after a while, whatever happens meanwhile.
  */
 export const Removals: Checker = {
@@ -26,8 +27,8 @@ export const Removals: Checker = {
       if (kind === "delete" && key !== undefined && !deletes.has(key)) deletes.set(key, exchange)
     }
     /** Whether somebody asked for the end of a link by then. */
-    const isAsked = (key: string, owner: string | null, by_us: number) =>
-      (deletes.get(key)?.sent_us ?? end_us) <= by_us || removals.areAsked(owner, by_us)
+    const isAsked = (life: Life, by_us: number) =>
+      (deletes.get(life.link.key)?.sent_us ?? end_us) <= by_us || removals.mayEnd(life, by_us)
     const isGone = (name: string) =>
       removals.all.some(
         ({ answered_us = end_us, status, user }) =>
@@ -46,7 +47,7 @@ export const Removals: Checker = {
         if (entry.tag !== "deleted") return []
         const { at_us, by, key } = entry
         const life = lives.get(key)?.findLast(({ bound_us }) => bound_us <= at_us)
-        return life === undefined || isAsked(key, life.link.owner, at_us)
+        return life === undefined || isAsked(life, at_us)
           ? []
           : [violation(at_us, `${key} was deleted by ${by}, which nobody asked for`, key)]
       }),

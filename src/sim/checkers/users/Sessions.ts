@@ -7,12 +7,12 @@ const slack = 0.1
 
 /**
  * What a node leaves at the database when it freezes or is gone ends by itself: no statement is carried out later than its bound, no transaction holds its locks for longer while it waits for its next statement, and
- * a node has as many sessions as its pool, and as many more that it has given up.
+ * a node has as many sessions as its pool, and as many more that it has given up. And it takes no connection to a primary after another one has proved to be promoted later.
  */
 export const Sessions: Checker = {
   name: "sessions",
   check: ({ end_us, options, sessions }) => {
-    const { idleMost_us, sessionsMost, statementMost_us } = sessions
+    const { idleMost_us, leftBehind, sessionsMost, statementMost_us } = sessions
     const tooMuch = (value: number, bound: number, what: string, unit: string) =>
       value > bound + slack
         ? [
@@ -25,6 +25,12 @@ export const Sessions: Checker = {
           ]
         : []
     return [
+      ...leftBehind.map(({ at_us, by }) => ({
+        checker: Sessions.name,
+        at_us,
+        text: `${by} went on with a connection to a primary, and knew a newer one`,
+        keys: []
+      })),
       ...tooMuch(statementMost_us / ms_us, bounds.statement_ms, "a statement took", "ms"),
       ...tooMuch(
         idleMost_us / ms_us,

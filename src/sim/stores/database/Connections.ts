@@ -32,6 +32,8 @@ const connectMax_us = Duration.toMillis(connections.connectTimeout) * ms_us
 /** A connection of a process's pool, which has one command under way at most. */
 export class Connection {
   readonly generation: number
+  /** The primary's. */
+  readonly timeline: number
   /** Why it is of no use any more. */
   problem: Problem | undefined
   readonly #pool: ConnectionPool
@@ -42,8 +44,9 @@ export class Connection {
   /** Hears the last answer that came to its machine. */
   #arrived = () => {}
 
-  constructor(pool: ConnectionPool, backend: Backend, generation: number) {
+  constructor(pool: ConnectionPool, backend: Backend, timeline: number, generation: number) {
     this.#pool = pool
+    this.timeline = timeline
     this.#backend = backend
     this.generation = generation
   }
@@ -158,6 +161,8 @@ export class ConnectionPool {
   readonly #idle: Array<Connection> = []
   readonly #waiters: Array<Waiter> = []
   #count = 0
+  /** The timeline of the newest primary that has proved to be one. */
+  #newest = 0
   #givenUp_us: Array<number> = []
 
   /** `route`: where new connections of a client lead. */
@@ -177,16 +182,22 @@ export class ConnectionPool {
 
   /** A server has proved to be a primary, to whatever connection of the process: gives why it is not to be worked on, if so. */
   proved({ timeline }: DatabaseServer): string | undefined {
-    return this.servers.proved(this.server.name, {
+    const refused = this.servers.proved(this.server.name, {
       system: undefined,
       timeline: String(timeline).padStart(8, "0")
     })
+    if (refused === undefined) this.#newest = Math.max(this.#newest, timeline)
+    return refused
   }
 
   /** Lends a connection, which is to be released. Returns what to call when it is not wanted any more. */
   lease(lease: Lease): () => void {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.problem === undefined && idle.generation === this.servers.generation()) {
+        if (idle.timeline < this.#newest) {
+          const { now_us: at_us } = this.server.world
+          this.#route(this.process.name).figures.leftBehind.push({ by: this.process.id, at_us })
+        }
         lease(idle)
         return () => {}
       }
@@ -274,7 +285,8 @@ export class ConnectionPool {
           (problem) => toProcess(() => connection?.broke(problem)),
           process.name
         )
-        const connection = "code" in accepted ? undefined : new Connection(this, accepted, generation)
+        const connection =
+          "code" in accepted ? undefined : new Connection(this, accepted, primary.timeline, generation)
         if (connection === undefined) return toProcess(() => fail(accepted as Problem))
         this.#open.add(connection)
         toProcess(() => {

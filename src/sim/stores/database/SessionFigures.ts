@@ -1,4 +1,4 @@
-/** A connection that a process's pool did not make. */
+/** A connection of a process's pool, or that it did not make; and when that was asked for. */
 export interface Refusal {
   readonly by: string
   readonly at_us: number
@@ -8,6 +8,8 @@ export interface Refusal {
 export class SessionFigures {
   /** Since as many had been given up lately as there may be: the server may have those for 15 s. */
   readonly refusals: Array<Refusal> = []
+  /** Connections of their pools that processes took, of a primary that they knew to be left behind. */
+  readonly leftBehind: Array<Refusal> = []
   /** A statement that was carried out, its waits for locks included, its commit not. */
   statementMost_us = 0
   /** How long a transaction waited for its next statement, and held its locks meanwhile. */
