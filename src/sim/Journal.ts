@@ -18,6 +18,14 @@ export type StoreEntry =
       readonly first: number
       readonly keys: ReadonlyArray<string>
     }
+  /** The owner of a range answered a message that asked for keys, which had come at `begun_us`; `isRefused`: with an error. */
+  | {
+      readonly tag: "mint answered"
+      readonly by: string
+      readonly range: number
+      readonly begun_us: number
+      readonly isRefused: boolean
+    }
   | {
       readonly tag: "advanced"
       readonly by: string

@@ -225,7 +225,7 @@ export class AdversarialPlacement implements Placement {
   }
 
   #deliver(message: Message, target: ActorHost, again: () => void) {
-    const { messages, network, world } = this.#options
+    const { journal, messages, network, world } = this.#options
     const { sender } = message
     const isRemote = target !== sender
     if (!target.process.isAlive) return void world.after(lookAgainAfter_us, sender.process, again)
@@ -237,7 +237,12 @@ export class AdversarialPlacement implements Placement {
         if (this.#chance.happens(0.5)) world.after(lookAgainAfter_us, sender.process, again)
         else message.finish(Exit.die({ _tag: "RpcClientError", message: "the connection was reset" }))
       })
+      const begun_us = world.now_us
       message.interrupt = target.receive(message.actor, message.tag, message.payload, (outcome) => {
+        if (message.tag === "Mint" && !Exit.isInterrupted(outcome)) {
+          const [by, range] = [target.process.id, Number(message.actor.id)]
+          journal.add({ tag: "mint answered", by, range, begun_us, isRefused: Exit.isFailure(outcome) })
+        }
         if (isRemote) this.#options.crashPoint(target.process, `answer ${message.tag}`)
         forget()
         if (!target.process.isAlive) return

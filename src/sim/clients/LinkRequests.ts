@@ -1,3 +1,4 @@
+import { domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { changingHost, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminHeaders, adminKey } from "../deployment/StubServices.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
@@ -16,6 +17,12 @@ export interface LinkWish extends Wish {
 export const linkPathOf = (text: string, what = ""): string => {
   const { domain, key } = namesOf(text)
   return `/api/v1/links/${encodeURIComponent(key)}${what}${domain === undefined ? "" : `?domain=${domain}`}`
+}
+
+/** What is asked for with a plus behind the key. */
+const withPlus = (text: string): string => {
+  const { domain, key } = domainKeyOf(text)
+  return qualifiedKey({ domain, key: `${key}+` })
 }
 
 /** The request for such a wish. */
@@ -71,7 +78,7 @@ export const linkRequestOf = ({
       const host = domain !== undefined && { host: domain }
       const request = { path: `/${key}+`, headers: { accept: "application/json", ...host } }
       // Without a link of so many segments, one of fewer redirects, and the plus is what follows its key.
-      return { method: "GET", ...request, ...(key.includes("/") && { link: { key: `${text}+` } }) }
+      return { method: "GET", ...request, ...(key.includes("/") && { link: { key: withPlus(text) } }) }
     }
     case "show":
       return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }

@@ -68,6 +68,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "leased":
     case "returned":
       return `${entry.tag} ${count(entry.keys)}, pool shard ${entry.shard}: ${named(entry.keys)}`
+    case "mint answered":
+      return `${entry.isRefused ? "refused" : "gave"} keys of range ${entry.range}`
     case "forgot":
       return `pool shard ${entry.shard} forgot: ${count(entry.gone)} gone, ${count(entry.again)} there again`
     case "database forgot":

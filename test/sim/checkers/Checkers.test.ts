@@ -2006,6 +2006,28 @@ describe("the checkers", () => {
     ])
   })
 
+  it("find something in keys that their range made and did not give, whatever else went wrong, and nothing in those that were given", () => {
+    const left = "1 keys were lost that were minted, and whose owner gave none, and 0 may be"
+    const unrecorded = {
+      tag: "unanswered",
+      at_us: 3 * s_us,
+      by,
+      operation: "KeyStock.record",
+      interrupted_us: undefined
+    } as const
+    const answered = (begun_s: number, isRefused: boolean, range = slot.range) =>
+      ({ tag: "mint answered", at_us: 2 * s_us, by, range, begun_us: begun_s * s_us, isRefused }) as const
+    const found = (...answers: ReadonlyArray<ReturnType<typeof answered>>) =>
+      Ledger.check(evidence({ journal: [minted(s_us, 0, ["k"]), ...answers, unrecorded] })).map(
+        ({ text }) => text
+      )
+    expect(found(answered(0, true))).toContain(left)
+    expect(found(answered(0, false), answered(0, true))).not.toContain(left)
+    expect(found(answered(0, true, slot.range + 1))).not.toContain(left)
+    // It came afterwards.
+    expect(found(answered(1.5, true))).not.toContain(left)
+  })
+
   it("find something in numbers of a range though a look at the mark was not answered", () => {
     const unlooked = {
       tag: "unanswered",

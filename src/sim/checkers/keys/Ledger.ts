@@ -253,6 +253,21 @@ const lostRefills = (evidence: Evidence): number => {
   return lost
 }
 
+/** Minted keys that were lost, and whose owner answered who had asked for them with an error: it gives those that it has. */
+const thrownAway = (evidence: Evidence): number => {
+  const { journal } = evidence
+  let lost = 0
+  for (const [entry, count] of lastSeen(evidence)) {
+    if (entry.tag !== "minted") continue
+    const { at_us, by, slot } = entry
+    const answer = journal.find(
+      (one) => one.tag === "mint answered" && one.by === by && one.range === slot.range && one.at_us >= at_us
+    )
+    if (answer?.tag === "mint answered" && answer.isRefused && answer.begun_us <= at_us) lost += count
+  }
+  return lost
+}
+
 /** What takes keys into the memory of a process, or out of it, beside pools. Those of further databases are carried so. */
 const readAhead: ReadonlySet<string> = new Set([
   "KeyStock.record",
@@ -456,8 +471,10 @@ export const Ledger: Checker = {
     // Who has keys is known of the actors' messages, and of rows that the database has not forgotten.
     if (options.level === "actors" && givenUp + withheld + forgot.length === 0) {
       atMost(losses.leases, (kills + leases) * options.bufferCapacity, "that leases gave to nobody")
-      if (options.keyOrder !== "random")
+      if (options.keyOrder !== "random") {
         atMost(lostRefills(evidence), 0, "by refills that nothing had stopped")
+        atMost(thrownAway(evidence), 0, "that were minted, and whose owner gave none")
+      }
       for (const [by, lost, bound] of lostByTheLiving(evidence))
         atMost(lost, bound, `by ${by}, which was not killed`)
     }
