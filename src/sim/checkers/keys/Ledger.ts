@@ -328,6 +328,15 @@ const keysOfCreateMax = 8
 /** How long before the end of a process its last creates may have begun: a create goes on for some seconds when its client has gone. */
 const lastCreates_us = 8 * s_us
 
+/** Creates that may have been under way when a process alone was killed: it goes on with some whose client has gone. Each has one key then, since no owner of another process is silent. */
+const openAtKills = ({ end_us, exchanges, journal }: Evidence): number => {
+  const kills_us = journal.flatMap(({ at_us, tag }) => (tag === "killed" ? [at_us] : []))
+  return exchanges.filter(({ answered_us = end_us, kind, sent_us, status }) => {
+    const over_us = isDefinite(status) ? answered_us : answered_us + lastCreates_us
+    return kind === "create" && kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= over_us)
+  }).length
+}
+
 /** The keys of creates of which nobody ever learned whether they were bound: they are not used again. A create that goes on with another key may be done in a moment. */
 const neverLearned = (evidence: Evidence): number =>
   lostKeys(evidence).filter(([, { tag }]) => tag === "unsure").length
@@ -460,7 +469,7 @@ export const Ledger: Checker = {
       losses.held + losses.leases,
       (emptied + leases) * options.bufferCapacity +
         returnedInVain(evidence) +
-        uncertain * keysOfCreateMax +
+        (options.alone === null ? uncertain * keysOfCreateMax : openAtKills(evidence)) +
         forgottenLinks +
         withheld +
         neverLearned(evidence) +
