@@ -521,7 +521,7 @@ const forgottenPops: Aim = (options, chance) => ({
 /** A process alone, which is killed and shut down again and again: what it has in its memory comes again from its records. Over SQLite its links are read while they change, and it is told of no change. */
 const alone: Aim = (options, chance) => {
   const over = chance.pick(["sqlite", "postgres"] as const)
-  const killed = chance.pick([0, 3, 12])
+  const killed = chance.pick([0, 6, 12])
   // What a process had asked of SQLite does not come there after its end.
   const isSlow = over === "postgres" || killed === 0
   const drawn = withWorkload(scarce(options, chance), {
@@ -585,7 +585,7 @@ const noAim: Aim = (options) => options
 
 /** All of them, which seeds have in turns: some more often than others. */
 export const aims = [
-  noAim,
+  alone,
   noAim,
   ownChanges,
   alone,

@@ -331,9 +331,13 @@ const lastCreates_us = 8 * s_us
 /** Creates that may have been under way when a process alone was killed: it goes on with some whose client has gone. Each has one key then, since no owner of another process is silent. */
 const openAtKills = ({ end_us, exchanges, journal }: Evidence): number => {
   const kills_us = journal.flatMap(({ at_us, tag }) => (tag === "killed" ? [at_us] : []))
-  return exchanges.filter(({ answered_us = end_us, kind, sent_us, status }) => {
-    const over_us = isDefinite(status) ? answered_us : answered_us + lastCreates_us
-    return kind === "create" && kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= over_us)
+  return exchanges.filter(({ answered_us = end_us, kind, sent_us, status, tries }) => {
+    const isOver = status >= 200 && status < 500
+    const over_us = isOver ? answered_us : answered_us + lastCreates_us
+    // What no process has got takes no key.
+    return (
+      kind === "create" && tries > 0 && kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= over_us)
+    )
   }).length
 }
 

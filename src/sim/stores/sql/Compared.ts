@@ -8,7 +8,8 @@ import { type Update, updatesRemembered } from "../../../storage/links/LinkStore
 import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
 import { endOf, startOf } from "../../../storage/visits/VisitPeriods.ts"
-import { valuesMax } from "../../../model/Visit.ts"
+import { subjectOfLink, valuesMax } from "../../../model/Visit.ts"
+import type { VisitBatch } from "../../../storage/visits/VisitStore.ts"
 import type { BrokenStatements } from "./BrokenStatements.ts"
 import { Comparison, type Differs } from "./Comparison.ts"
 import type { Stores } from "./SqlStores.ts"
@@ -31,6 +32,35 @@ export interface Compared extends Stores {
 
 /** Subjects whose visits are compared after each step of upkeep. */
 const subjectsMax = 6
+
+/** Links that had visits before the run, on the last days of the month before and on the days before: more than one step of upkeep rolls up. */
+const formerLinks = Array.from({ length: 5 }, (_, number) =>
+  subjectOfLink({ key: `former${number}`, createdAt: 1 })
+)
+
+/** Those visits, where the first hour that is not rolled up yet is `until`. */
+const formerVisits = (until: number): VisitBatch => {
+  const day = startOf("day", until)
+  const month = startOf("month", day)
+  const days = new Set([month - 48, month - 24, day - 48, day - 24])
+  return {
+    writer: "before the run",
+    sequence: 1,
+    at: 0,
+    hours: formerLinks.flatMap((subject, number) =>
+      Array.from(days).flatMap((from, index) =>
+        [from + number, from + 13].map((hour) => ({
+          subject,
+          hour,
+          nonBots: 1 + number,
+          bots: index,
+          values: [{ dimension: "browsers" as const, value: `Browser ${index % 2}`, visits: 1 + number }],
+          visitors: []
+        }))
+      )
+    )
+  }
+}
 
 /** One in so many batches of visits is written again. */
 const writtenAgain = 4
@@ -263,8 +293,12 @@ export const make = (
           )
         }),
       rollUp: (until, max) => {
+        const rolledUp = upkeep(sql.visits.rollUp(until, max))
+        const isFirst = rolledTo === 0
         rolledTo = Math.max(rolledTo, startOf("day", until))
-        return upkeep(sql.visits.rollUp(until, max))
+        if (!isFirst) return rolledUp
+        formerLinks.slice(1, 4).forEach((subject) => subjects.add(subject))
+        return Effect.zipRight(write(formerVisits(until)), rolledUp)
       },
       drop: (before, max) => upkeep(sql.visits.drop(before, max))
     }
