@@ -9,7 +9,7 @@ import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { createdLinks, type Life, lifeAt, lifeLedBy } from "./facts/lives.ts"
 import { removalsOf } from "./facts/removals.ts"
-import { leads, locationsFor } from "./facts/targets.ts"
+import { leads, locationsFor, mayBeBlocked } from "./facts/targets.ts"
 import { s_us } from "../world/Time.ts"
 
 /** How a request is answered that a link leads, or whose link shows its card. */
@@ -160,6 +160,7 @@ export const Answers: Checker = {
       const link = life && created.get(life)
       if (life === undefined || link === undefined || !isPerson) continue
       if (link.deletes > 0 || removals.mayEnd(life, answered_us)) continue
+      if (mayBeBlocked(versionsFor(life, exchange), answered_us)) continue
       if (sent_us <= link.create.answered_us! || (key.includes("/") && isUnread(answeredBy, sent_us)))
         continue
       if (versionsFor(life, exchange).every((version) => version.link.extras?.expiredUrl !== undefined))

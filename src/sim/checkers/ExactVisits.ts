@@ -6,7 +6,7 @@ import { databaseTime } from "./facts/databaseTime.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import { type Known, knownOf } from "./facts/known.ts"
 import { createdLinks, type Life } from "./facts/lives.ts"
-import { isTarget } from "./facts/targets.ts"
+import { isTarget, mayBeBlocked } from "./facts/targets.ts"
 
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
 export const triesMax = 4
@@ -106,6 +106,7 @@ export const ExactVisits: Checker = {
       for (const ended of asked) {
         if (ended.status !== 410 || ended.sent_us < bound_us || hasEnded(ended)) continue
         if (known.mayBeFormer(life, ended)) continue
+        if (mayBeBlocked(known.versionsFor(life, ended), ended.answered_us!)) continue
         // A shorter alias may have answered in its place.
         if (key.includes("/") && isUnread(ended.answeredBy, ended.sent_us)) continue
         const at_us = ended.answered_us!

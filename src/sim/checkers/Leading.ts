@@ -1,5 +1,6 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import { length_ms } from "../../storage/accounts/QuotaStore.ts"
+import { blockedFrom_us, blockedUrls } from "../deployment/Visitors.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import { databaseTime } from "./facts/databaseTime.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
@@ -13,12 +14,12 @@ const nearMidnight_us = s_us
 
 /**
  * A redirect leads where the rules, the variants and the forwarded path of its link say that lead this visitor, by some state that the link has had; a path that follows a key leads nowhere only where its link does not forward it; and
- * a visitor keeps their variant for a day of UTC, whichever node answers. Of several aliases with which a path begins, the longest that has a row decides. That the state is new enough is told by `Freshness`.
+ * a visitor keeps their variant for a day of UTC, whichever node answers. Of several aliases with which a path begins, the longest that has a row decides. None leads to a target that is blocked. That the state is new enough is told by `Freshness`.
  */
 export const Leading: Checker = {
   name: "leading",
   check: (evidence) => {
-    const { beginning_ms, clock, exchanges, faults, lives } = evidence
+    const { beginning_ms, clock, exchanges, faults, lives, options } = evidence
     const created = createdLinks(exchanges, lives)
     const time = databaseTime(evidence)
     const { versionsFor } = knownOf(evidence)
@@ -54,6 +55,8 @@ export const Leading: Checker = {
           found(`${key} forwards paths, and led nowhere with ${path}`)
       }
       if (status !== 302) continue
+      if (options.workload.refused > 0 && location?.startsWith(blockedUrls) && sent_us >= blockedFrom_us)
+        found(`${key} led ${as} to ${location}, which is blocked`)
       const life = lifeLedBy(lives, key, location, answered_us)
       if (life === undefined) continue
       const longer = meantBy({ key, path }).find((meant) => {

@@ -3,7 +3,7 @@ import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
 import type { Version } from "./facts/lives.ts"
 import { wrongTotalsOf } from "./facts/shown.ts"
-import { isTarget } from "./facts/targets.ts"
+import { isTarget, mayBeBlocked } from "./facts/targets.ts"
 
 /** What is read of a preview. */
 interface Preview {
@@ -55,6 +55,7 @@ export const Previews: Checker = {
       // Where a node has not read that aliases can have several segments, it shows the one of the first.
       if (all === undefined || (key.includes("/") && isUnread(answeredBy, sent_us))) return []
       const may = versionsOf(all, exchange)
+      if (status === 410 && mayBeBlocked(may, answered_us)) return []
       if (status === 404 || status === 410)
         return isThere(all, exchange) && may.every(isLasting)
           ? found("is of no link, and it was created")

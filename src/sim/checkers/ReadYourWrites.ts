@@ -4,6 +4,7 @@ import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { createdLinks, lifeAt } from "./facts/lives.ts"
 import { removalsOf } from "./facts/removals.ts"
+import { mayBeBlocked } from "./facts/targets.ts"
 
 /** C3: after a 201, every node redirects the key until it is free again: it is unknown only before it is valid, and it has ended only if it was deleted or has expired. A node that has not reached the database since may take it for the link that had the key before (C4). */
 export const ReadYourWrites: Checker = {
@@ -56,6 +57,8 @@ export const ReadYourWrites: Checker = {
       )
       if (status !== 410 || life.ended_us <= answered_us || isLimited) return []
       if (mayBeFormer(life, exchange)) return []
+      // `Leading` tells whether a blocked one is led to.
+      if (mayBeBlocked(versionsFor(life, exchange), answered_us)) return []
       if (life.link.expiresAt === null)
         return violation(`${key} is said to have ended, and nobody deleted it`)
       return hadExpired ? [] : violation(`${key} is said to have expired too early`)

@@ -3,7 +3,7 @@ import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { domainNumbers, hostOf, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Conditions } from "../../model/Rules.ts"
-import { endedUrls } from "../deployment/Visitors.ts"
+import { blockedFrom_us, blockedUrls, endedUrls } from "../deployment/Visitors.ts"
 import { type Choices, clearedOf } from "./Choices.ts"
 import { refusals, refusedChanges } from "./Refusals.ts"
 import { allVisitors, signsOf, visitors, whenOf } from "./Visitors.ts"
@@ -13,6 +13,7 @@ import type { WorkloadOptions } from "../cli/Options.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import { someTraits } from "./Traits.ts"
 import type { Chance } from "../world/Chance.ts"
+import { s_us } from "../world/Time.ts"
 import type { World } from "../world/World.ts"
 
 /** Aliases that clients want: few, so that they want the same ones. */
@@ -35,6 +36,9 @@ export const commonTag = "tag"
 
 /** Visits that a link of few visits has at most. */
 const visitsMax = 8
+
+/** How likely a rule or a variant leads to where none may lead later. */
+const blockedShare = 0.4
 
 /** How likely a visitor is one of whom rules know something, and a path follows the key in a request; and the paths. */
 const knownShare = 0.5
@@ -250,7 +254,7 @@ export class Drafts {
   #variedRules(): NonNullable<Choices["rules"]> {
     const chance = this.#choices
     return Array.from({ length: chance.between(1, 3) }, () => ({
-      url: this.newUrl(),
+      url: this.#routedUrl(),
       when: chance.happens(0.3) ? this.#conditions() : this.#condition()
     }))
   }
@@ -286,14 +290,14 @@ export class Drafts {
   #rules(): NonNullable<Choices["rules"]> {
     const first = this.#choices.below(visitors.length)
     return Array.from({ length: this.#choices.between(1, 2) }, (_, index) => ({
-      url: this.newUrl(),
+      url: this.#routedUrl(),
       when: whenOf(visitors[(first + index) % visitors.length]!)
     }))
   }
 
   #variants(): NonNullable<Choices["variants"]> {
     return Array.from({ length: this.#choices.between(2, 3) }, () => ({
-      url: this.newUrl(),
+      url: this.#routedUrl(),
       weight: this.#choices.between(1, 3)
     }))
   }
@@ -386,6 +390,15 @@ export class Drafts {
   }
 
   /** A target that nobody has asked for yet. */
+  /** A target of a rule or a variant: in some runs perhaps one that is blocked later, when nobody asks for such a one any more. */
+  #routedUrl(): string {
+    const url = this.newUrl()
+    const isLate = this.#world.now_us > blockedFrom_us - 6 * s_us
+    return this.#workload.refused === 0 || isLate || !this.#choices.happens(blockedShare)
+      ? url
+      : url.replace("https://example.com/", blockedUrls)
+  }
+
   newUrl(): string {
     const ending = this.#workload.varied > 0 ? this.#endings.pick(endings) : ""
     return `https://example.com/${this.#drawn++}${ending}`

@@ -53,7 +53,7 @@ import { VisitRetention } from "../../visits/VisitRetention.ts"
 import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
-import { isLed, noPrivateTargets } from "./Visitors.ts"
+import { isLed, targetPolicy } from "./Visitors.ts"
 import { passwords } from "./PasswordsVirtual.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
@@ -443,11 +443,11 @@ export class VirtualNode {
     )
     const whole = own.pipe(
       users === undefined ? same : UserParts.before(users, process),
-      Effect.map((context) =>
-        options.workload.refused === 0
-          ? context
-          : Context.add(context, TargetPolicy, mutation.targets?.(noPrivateTargets) ?? noPrivateTargets)
-      ),
+      Effect.map((context) => {
+        if (options.workload.refused === 0) return context
+        const policy = targetPolicy(process.world)
+        return Context.add(context, TargetPolicy, mutation.targets?.(policy) ?? policy)
+      }),
       (self) => (options.witnessed ? Parts.adding(Stock.witnessed)(self) : self),
       options.alone === null ? same : puttingAway,
       Parts.parts({

@@ -6,6 +6,8 @@ import { type Network, parse } from "../../model/Network.ts"
 import * as VisitorHashLive from "../../http/redirects/VisitorHashLive.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
 import * as TargetPolicy from "../../http/links/TargetPolicy.ts"
+import { s_us } from "../world/Time.ts"
+import type { World } from "../world/World.ts"
 import type { VirtualResponse } from "./VirtualNode.ts"
 
 /** The only reverse proxy that nodes believe: it says whom a request is from, and from which country. */
@@ -38,8 +40,12 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export const isLed = ({ location, status }: Pick<VirtualResponse, "location" | "status">): boolean =>
   redirectStatuses.has(status) && location?.startsWith(endedUrls) !== true
 
+/** What targets begin with to which no link may lead from a moment on: microseconds since the world's beginning. */
+export const blockedUrls = "https://blocked.example.com/"
+export const blockedFrom_us = 20 * s_us
+
 /** Forbids links to lead into private networks. */
-export const noPrivateTargets: TargetPolicy.TargetPolicyService = Effect.runSync(
+const noPrivateTargets: TargetPolicy.TargetPolicyService = Effect.runSync(
   TargetPolicy.TargetPolicy.pipe(
     Effect.provide(
       TargetPolicy.layer({ blocklistFile: Option.none(), blockPrivate: true }).pipe(
@@ -49,3 +55,11 @@ export const noPrivateTargets: TargetPolicy.TargetPolicyService = Effect.runSync
     Effect.scoped
   )
 )
+
+/** Where links may lead in a world: not into private networks, and from a moment on not to one host, which some have led to until then. */
+export const targetPolicy = (world: World): TargetPolicy.TargetPolicyService => ({
+  faultOf: (url) =>
+    url.startsWith(blockedUrls) && world.now_us >= blockedFrom_us
+      ? "leads to a host that is blocked here (blocked.example.com)"
+      : noPrivateTargets.faultOf(url)
+})

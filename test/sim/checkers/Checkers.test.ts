@@ -4,6 +4,7 @@ import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import type { Choices } from "../../../src/sim/clients/Choices.ts"
+import { blockedUrls } from "../../../src/sim/deployment/Visitors.ts"
 import { whenOf } from "../../../src/sim/clients/Visitors.ts"
 import type { Edited, Exchange, ListPages, ListWish, ShownLink } from "../../../src/sim/History.ts"
 import { checkers, judge } from "../../../src/sim/checkers/all.ts"
@@ -2056,6 +2057,27 @@ describe("the checkers", () => {
       ).length
     expect(found(47.1)).toBe(0)
     expect([found(47.6), found(47.1, { answeredBy: by }), found(47.1, {}, 2)]).toEqual([1, 1, 1])
+  })
+
+  it("find something in a redirect to a target that has been blocked, and nothing in its 410, nor in a redirect before", () => {
+    const variants = [{ url: `${blockedUrls}1`, weight: 1 }]
+    const { workload } = presets.calm()
+    const asked = (at_s: number, some: Partial<Exchange>) =>
+      [Leading, ReadYourWrites].flatMap(({ check }) =>
+        check(
+          evidence({
+            options: { ...presets.calm(), workload: { ...workload, refused: 0.1 } },
+            journal: [{ ...bound, link: { ...row, extras: { variants } } }],
+            exchanges: [created(1), exchange(at_s, { location: undefined, ...some })],
+            end_us: 60 * s_us
+          })
+        ).map(({ text }) => text)
+      )
+    const location = `${blockedUrls}1`
+    expect(asked(21, { location })).toEqual([`abc led somebody to ${location}, which is blocked, by ${by}`])
+    expect(asked(19, { location })).toEqual([])
+    expect(asked(21, { status: 410 })).toEqual([])
+    expect(asked(19, { status: 410 })).toHaveLength(1)
   })
 
   it("find nothing in what a shorter alias answers at a node that does not know yet that aliases can have several segments", () => {

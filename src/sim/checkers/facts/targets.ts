@@ -1,6 +1,8 @@
 import type { Link } from "../../../model/Link.ts"
 import { queryOf } from "../../clients/Visitors.ts"
+import { blockedFrom_us, blockedUrls } from "../../deployment/Visitors.ts"
 import type { Exchange } from "../../History.ts"
+import type { Version } from "./lives.ts"
 import { holds, type Moments, parametersOf, whenever } from "./conditions.ts"
 
 /** A redirect, as far as it matters where it leads. */
@@ -99,3 +101,8 @@ export const variantOf = ({ extras }: Link, location: string | undefined): numbe
   const place = extras?.variants?.findIndex(({ url }) => isAt(location, url))
   return place === undefined || place === -1 ? undefined : place
 }
+
+/** Whether a rule or a variant of some of these versions may have been blocked by then. */
+export const mayBeBlocked = (versions: ReadonlyArray<Version>, answered_us: number): boolean =>
+  answered_us >= blockedFrom_us &&
+  versions.some(({ link }) => targetsOf(link).some((target) => target.startsWith(blockedUrls)))
