@@ -99,10 +99,10 @@ export const links: ReadonlyArray<Mutant> = [
     checker: "key ways",
     options: withFaults(
       {
-        databaseCalls: { refused: 0.03, lost: 0.03, ignored: 0.03 },
-        redisLoss: { perMinute: 12, least_ms: 100, most_ms: 1_000 }
+        databaseCalls: { refused: 0.1, lost: 0.1, ignored: 0.03 },
+        redisLoss: { perMinute: 20, least_ms: 100, most_ms: 1_000 }
       },
-      { withDomain: 0.6 }
+      { withDomain: 0.9 }
     ),
     make: atPort((links) => ({
       takenAmong: (keys) =>

@@ -18,7 +18,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["epoch-again", 6],
   ["recovery-finds-nothing", 31],
   ["insert-says-yes", 17],
-  ["taken-in-one-domain", 24],
+  ["taken-in-one-domain", 37],
   ["freed-with-its-domain", 5],
   ["cached-without-its-domain", 2],
   ["insert-before-commit", 1],
