@@ -47,6 +47,10 @@ interface Errand {
   readonly isBulk: boolean
 }
 
+/** How likely the body of a create in a session, or by a key that is revoked just then, comes slowly, and in how many seconds at most. */
+const slowShare = 0.25
+const slow_s = 2.5
+
 const single = (draft: Draft): Errand => ({ drafts: [draft], request: requestOf(draft), isBulk: false })
 
 /** Whether the answer to a create says what came of it, so that asking again would tell nothing new. */
@@ -82,6 +86,7 @@ export class Creates {
   readonly #workload: WorkloadOptions
   readonly #answersKept_us: number | undefined
   readonly #chance: Chance
+  readonly #slowness: Chance
   readonly #made: (exchange: Exchange) => void
   readonly #wanted: (alias: string) => void
 
@@ -100,6 +105,7 @@ export class Creates {
     this.#workload = workload
     this.#answersKept_us = answersKept_s === null ? undefined : answersKept_s * s_us
     this.#chance = world.chance("creates")
+    this.#slowness = world.chance("slow bodies")
     this.#made = made
     this.#wanted = wanted
   }
@@ -135,9 +141,17 @@ export class Creates {
     return { drafts: items, request: bulkOf(items, idempotencyKey), isBulk: true }
   }
 
-  /** Has one node asked for a link by an API key, whatever comes of it. */
+  /** Has one node asked for a link by an API key, perhaps as a bulk of one, whatever comes of it; the body perhaps comes slowly. */
   byKey(client: string, apiKey: string) {
-    this.#ask(client, single({ url: this.drafts.newUrl(), apiKey }), () => {}, true)
+    const drafts = [{ url: this.drafts.newUrl(), apiKey }] as const
+    const isBulk = this.#slowness.happens(0.5)
+    const errand = isBulk ? { drafts, request: bulkOf(drafts, undefined), isBulk } : single(drafts[0])
+    this.#ask(client, errand, () => {}, true, this.#slow_us())
+  }
+
+  /** How long a body takes to come, where it comes slowly. */
+  #slow_us(): number | undefined {
+    return this.#slowness.happens(slowShare) ? this.#slowness.below(slow_s * s_us) : undefined
   }
 
   /** Has a browser ask for a link in a session. `done` is told what came of it. */
@@ -148,7 +162,7 @@ export class Creates {
     done: (exchange: Exchange) => void
   ) {
     const draft = { url: this.drafts.newUrl(), ...own }
-    this.#ask(client, single(draft), ([exchange]) => done(exchange!), direct)
+    this.#ask(client, single(draft), ([exchange]) => done(exchange!), direct, this.#slow_us())
   }
 
   /** Asks, and asks again until it is known what came of it, each time some node. */
@@ -186,13 +200,15 @@ export class Creates {
     client: string,
     errand: Errand,
     done: (exchanges: ReadonlyArray<Exchange>) => void = () => {},
-    direct?: boolean
+    direct?: boolean,
+    slow_us?: number
   ) {
     const wishes = errand.drafts.map((draft) => ({ client, kind: "create", direct, ...draft }) as const)
-    this.#requests.send(wishes, errand.request, (exchanges, answer) => {
+    const answered: Parameters<Requests["send"]>[2] = (exchanges, answer) => {
       note(errand, exchanges, answer)
       for (const exchange of exchanges) if (exchange.key !== undefined) this.#made(exchange)
       done(exchanges)
-    })
+    }
+    this.#requests.send(wishes, errand.request, answered, slow_us)
   }
 }
