@@ -1,3 +1,4 @@
+import { blockedUrls } from "../deployment/Visitors.ts"
 import { Effect, Struct } from "effect"
 import type { ExtrasChange, Link, LinkExtras } from "../../model/Link.ts"
 import type { DomainList } from "../../storage/domains/DomainStore.ts"
@@ -152,6 +153,18 @@ export const choices: ReadonlyArray<Mutant> = [
     options: withFaults({}, { refused: 0.5, bulk: 0.3, created: 0.8 }),
     make: () => ({
       targets: (targets) => ({ faultOf: (url) => (url.includes("[") ? undefined : targets.faultOf(url)) })
+    })
+  },
+  {
+    name: "blocked-later-led",
+    text: "Links lead to a host that was blocked after they were made.",
+    promise: "C2",
+    checker: "leading",
+    options: withFaults({}, { refused: 0.02, withChoices: 0.6, created: 0.3 }),
+    make: () => ({
+      targets: (targets) => ({
+        faultOf: (url) => (url.startsWith(blockedUrls) ? undefined : targets.faultOf(url))
+      })
     })
   },
   {

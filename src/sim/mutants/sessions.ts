@@ -40,6 +40,17 @@ export const sessions: ReadonlyArray<Mutant> = [
     make: () => ({ connections: { pool: { keepsReadOnly: true } } })
   },
   {
+    name: "former-primary-kept",
+    text: "A node works on with a connection to a primary that lives on when another one was promoted.",
+    promise: "C8",
+    checker: "sessions",
+    options: withFaults({
+      databaseFailover: { perMinute: 6, least_ms: 200, most_ms: 1_000 },
+      formerPrimary_ms: 6_000
+    }),
+    make: () => ({ connections: { pool: { keepsFormer: true } } })
+  },
+  {
     name: "pool-without-a-limit",
     text: "A node opens one more connection whenever all are in use.",
     promise: "C8",

@@ -43,6 +43,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["statement-timeout-removed", 1],
   ["idle-in-transaction-for-ever", 1],
   ["read-only-connection-kept", 4],
+  ["former-primary-kept", 1],
   ["sweep-after-a-jump", 1],
   ["old-placement-not-fenced", 2],
   ["select-then-update", 1],

@@ -139,6 +139,8 @@ export interface PoolOptions {
   readonly most: number
   /** Whether it works on servers that take no writes: a defect. */
   readonly keepsReadOnly?: boolean | undefined
+  /** Whether it gives out connections of a generation that is over: a defect. */
+  readonly keepsFormer?: boolean | undefined
 }
 
 /** Is told of a connection, or why there is none. */
@@ -157,6 +159,7 @@ export class ConnectionPool {
   readonly servers: DatabaseServers.DatabaseServersService
   readonly #most: number
   readonly #keepsReadOnly: boolean
+  readonly #keepsFormer: boolean
   readonly #open = new Set<Connection>()
   readonly #idle: Array<Connection> = []
   readonly #waiters: Array<Waiter> = []
@@ -169,13 +172,14 @@ export class ConnectionPool {
   constructor(
     process: VirtualProcess,
     route: (client: string) => DatabaseServer,
-    { keepsReadOnly = false, most }: PoolOptions
+    { keepsFormer = false, keepsReadOnly = false, most }: PoolOptions
   ) {
     this.process = process
     this.server = route(process.name).server
     this.#route = route
     this.#most = most
     this.#keepsReadOnly = keepsReadOnly
+    this.#keepsFormer = keepsFormer
     this.servers = DatabaseServers.make([this.server.name])
     process.whenDead(() => this.#open.forEach((connection) => connection.close(false)))
   }
@@ -193,7 +197,8 @@ export class ConnectionPool {
   /** Lends a connection, which is to be released. Returns what to call when it is not wanted any more. */
   lease(lease: Lease): () => void {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (idle.problem === undefined && idle.generation === this.servers.generation()) {
+      const isOld = idle.generation !== this.servers.generation() && !this.#keepsFormer
+      if (idle.problem === undefined && !isOld) {
         if (idle.timeline < this.#newest) {
           const { now_us: at_us } = this.server.world
           this.#route(this.process.name).figures.leftBehind.push({ by: this.process.id, at_us })
