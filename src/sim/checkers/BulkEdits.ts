@@ -1,8 +1,7 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import { isWanted } from "./facts/listed.ts"
-import { type Life, lifeLeftBy, type Version, versionLeftBy, versionsIn } from "./facts/lives.ts"
-import { hasForgotten } from "./facts/remembered.ts"
+import { listings } from "./facts/listed.ts"
+import { lifeLeftBy, versionLeftBy } from "./facts/lives.ts"
 
 /**
  * A bulk edit that was followed to its last page has a result for each link that its filter had from its first request to its last answer, and for none twice; what it says that it changed is changed so, tags among it, what it says that it deleted ended meanwhile, and both had
@@ -11,10 +10,8 @@ import { hasForgotten } from "./facts/remembered.ts"
 export const BulkEdits: Checker = {
   name: "bulk edits",
   check: (evidence) => {
-    const { exchanges, journal, lives, userKeys } = evidence
-    const all = Array.from(lives.values()).flat()
-    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
-    const isForgotten = hasForgotten(journal)
+    const { exchanges, lives } = evidence
+    const listing = listings(evidence)
     const judged = (exchange: Exchange): ReadonlyArray<Violation> => {
       const { answered_us, answeredBy, apiKey, choices, edit, edited = [], list, number, pages } = exchange
       const { sent_us, since_us = sent_us } = exchange
@@ -25,31 +22,16 @@ export const BulkEdits: Checker = {
         text: `the bulk edit that ended with request ${number} ${text}, by ${answeredBy}`,
         keys: [...(key === undefined ? [] : [key]), `#${number}`]
       })
-      const owner = apiKey === undefined ? undefined : (userOf.get(apiKey) ?? "")
-      const isOf = (version: Version) => isWanted(list, owner, version)
-      const isItsOwn = ({ link }: Version) => choices !== undefined && link.title === choices.title
-      /** Whether it must have a link if it looks for all by a time; and whether it may. */
-      const must = (life: Life, end_us: number) =>
-        life.bound_us < since_us &&
-        life.ended_us > end_us &&
-        versionsIn(life, since_us, end_us).every((version) => isOf(version) || isItsOwn(version)) &&
-        versionsIn(life, since_us, since_us).every(isOf)
-      const may = (life: Life) =>
-        life.bound_us <= answered_us &&
-        life.ended_us >= since_us &&
-        versionsIn(life, since_us, answered_us).some(isOf)
+      const { isOf, may, missing, wrongTotal } = listing(
+        { list, apiKey, since_us, answered_us },
+        ({ link }) => choices !== undefined && link.title === choices.title
+      )
       if (pages?.total !== undefined) {
-        const { at_us, count } = pages.total
-        const least = all.filter((life) => must(life, at_us)).length
-        const most = isForgotten ? count : all.filter(may).length
-        return count < least || count > most
-          ? [violation(`counts ${count} links, and there were ${least} to ${most}`)]
-          : []
+        const wrong = wrongTotal(pages.total)
+        return wrong === undefined ? [] : [violation(wrong)]
       }
       if (exchange.edited === undefined) return []
       const keys = edited.map(({ key }) => key)
-      const has = new Set(keys)
-      const missing = all.filter((life) => must(life, answered_us) && !has.has(life.link.key))
       const twice = keys.filter((key, index) => keys.indexOf(key) !== index)
       const changed = edited.flatMap(({ isChanged, key, status }) => {
         // Forgotten links are not judged.
@@ -85,7 +67,7 @@ export const BulkEdits: Checker = {
         ]
       })
       return [
-        ...missing.map(({ link: { key } }) => violation(`has no result for ${key}`, key)),
+        ...missing(new Set(keys)).map(({ link: { key } }) => violation(`has no result for ${key}`, key)),
         ...twice.map((key) => violation(`has two results for ${key}`, key)),
         ...changed
       ]

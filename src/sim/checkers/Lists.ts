@@ -1,8 +1,7 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange, ListWish } from "../History.ts"
-import { isWanted } from "./facts/listed.ts"
-import { type Life, type Version, versionsIn } from "./facts/lives.ts"
-import { hasForgotten } from "./facts/remembered.ts"
+import { listings } from "./facts/listed.ts"
+import { versionsIn } from "./facts/lives.ts"
 import { isShownAs, visitsOf } from "./facts/shown.ts"
 
 /** The places where a page's order is broken. */
@@ -20,12 +19,10 @@ const misplacedIn = (moments: ReadonlyArray<number>, { orderBy }: ListWish): Rea
 export const Lists: Checker = {
   name: "lists",
   check: (evidence) => {
-    const { exchanges, journal, lives, userKeys } = evidence
+    const { exchanges, lives } = evidence
     const asked = exchanges.filter(({ kind, pages }) => kind === "list" && pages !== undefined)
     if (asked.length === 0) return []
-    const all = Array.from(lives.values()).flat()
-    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
-    const isForgotten = hasForgotten(journal)
+    const listing = listings(evidence)
     const visits = visitsOf(evidence)
 
     const judged = ({
@@ -40,20 +37,14 @@ export const Lists: Checker = {
       if (until_us === undefined || since_us === undefined || wish === undefined || answer === undefined)
         return []
       const { isWhole, pages, total } = answer
-      const owner = apiKey === undefined ? undefined : (userOf.get(apiKey) ?? "")
       const violation = (text: string, key?: string): Violation => ({
         checker: Lists.name,
         at_us: until_us,
         text: `the list of request ${number} ${text}, by ${answeredBy}`,
         keys: [...(key === undefined ? [] : [key]), `#${number}`]
       })
-      const isOf = (version: Version) => isWanted(wish, owner, version)
-      /** Whether a list that is asked for from the beginning to `end_us` must have a link; and whether it may. */
-      const must = (life: Life, end_us: number) =>
-        life.bound_us < since_us && life.ended_us > end_us && versionsIn(life, since_us, end_us).every(isOf)
-      const mayHaveBeen = (life: Life) => life.bound_us <= until_us && life.ended_us >= since_us
-      const may = (life: Life) => mayHaveBeen(life) && versionsIn(life, since_us, until_us).some(isOf)
-
+      const asking = { list: wish, apiKey, since_us, answered_us: until_us }
+      const { isOf, mayHaveBeen, missing, wrongTotal } = listing(asking)
       const rows = pages.flat()
       const has = new Set<string>()
       const rowsFaults = rows.flatMap(({ key, shown }) => {
@@ -74,23 +65,20 @@ export const Lists: Checker = {
             ]
           : twice
       })
-      const missing = isWhole ? all.filter((life) => must(life, until_us) && !has.has(life.link.key)) : []
       const moments = rows.map(({ shown }) => Date.parse(shown.createdAt))
-      const count = total?.count ?? 0
-      const least = total === undefined ? 0 : all.filter((life) => must(life, total.at_us)).length
-      const most = total === undefined || isForgotten ? count : all.filter(may).length
+      const wrong = total === undefined ? undefined : wrongTotal(total)
       return [
         ...rowsFaults,
-        ...missing.map(({ link: { key } }) => violation(`is without ${key}, which was there`, key)),
+        ...(isWhole ? missing(has) : []).map(({ link: { key } }) =>
+          violation(`is without ${key}, which was there`, key)
+        ),
         ...misplacedIn(moments, wish).map((index) =>
           violation(`has ${rows[index]!.key} in the wrong place`, rows[index]!.key)
         ),
         ...pages
           .filter(({ length }) => length > wish.limit)
           .map(({ length }) => violation(`has a page of ${length} links, and ${wish.limit} were asked for`)),
-        ...(count < least || count > most
-          ? [violation(`says that there are ${count} links, and there were ${least} to ${most}`)]
-          : [])
+        ...(wrong === undefined ? [] : [violation(wrong)])
       ]
     }
     return asked.flatMap(judged)

@@ -10,38 +10,28 @@ const noticed_us = 100 * ms_us
  */
 export const Shutdown: Checker = {
   name: "shutdown",
-  check: ({ journal, options }) =>
-    journal.flatMap((entry) => {
+  check: ({ journal, options }) => {
+    /** When a process was last told to shut down, if it was. */
+    const signalled_us = (by: string) =>
+      journal.findLast((one) => one.by === by && one.tag === "draining")?.at_us
+    const wasPaused = (by: string, since_us: number) =>
+      journal.some((one) => one.by === by && one.tag === "paused" && one.at_us + one.for_us >= since_us)
+    return journal.flatMap((entry) => {
+      if (entry.tag !== "refusing" && entry.tag !== "ready" && entry.tag !== "ended") return []
+      const { at_us, by } = entry
+      const since_us = signalled_us(by)
+      if (since_us === undefined) return []
+      const found = (text: string) => [{ checker: Shutdown.name, at_us, text: `${by} ${text}`, keys: [] }]
       if (entry.tag === "refusing") {
-        const { at_us, by } = entry
-        const signalled = journal.findLast((one) => one.by === by && one.tag === "draining")
-        if (signalled === undefined || at_us >= signalled.at_us + options.drainDelay_ms * ms_us) return []
-        const after_ms = Math.round((at_us - signalled.at_us) / ms_us)
-        const text = `${by} refused connections ${after_ms} ms after SIGTERM`
-        return [{ checker: Shutdown.name, at_us, text, keys: [] }]
+        const after_us = at_us - since_us
+        return after_us < options.drainDelay_ms * ms_us
+          ? found(`refused connections ${Math.round(after_us / ms_us)} ms after SIGTERM`)
+          : []
       }
-      if (entry.tag === "ready") {
-        const { asked_us, at_us, by } = entry
-        const isDraining = journal.some(
-          (one) =>
-            one.by === by &&
-            one.tag === "draining" &&
-            one.at_us + noticed_us < asked_us &&
-            !journal.some(
-              (pause) => pause.by === by && pause.tag === "paused" && pause.at_us + pause.for_us >= one.at_us
-            )
-        )
-        const text = `${by} was ready, and was to shut down`
-        return isDraining ? [{ checker: Shutdown.name, at_us, text, keys: [] }] : []
-      }
-      if (entry.tag !== "ended" || entry.unanswered === 0) return []
-      const { at_us, by, unanswered } = entry
-      const own = journal.filter((one) => one.by === by)
-      const stopped = own.find(({ tag }) => tag === "draining")
-      if (stopped === undefined) return []
-      const wasPaused = own.some((one) => one.tag === "paused" && one.at_us + one.for_us >= stopped.at_us)
-      if (wasPaused) return []
-      const text = `${by} shut down and left ${unanswered} requests unanswered`
-      return [{ checker: Shutdown.name, at_us, text, keys: [] }]
+      if (wasPaused(by, since_us)) return []
+      if (entry.tag === "ready")
+        return entry.asked_us > since_us + noticed_us ? found("was ready, and was to shut down") : []
+      return entry.unanswered > 0 ? found(`shut down and left ${entry.unanswered} requests unanswered`) : []
     })
+  }
 }

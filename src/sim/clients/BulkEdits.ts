@@ -5,7 +5,7 @@ import type { Edited, EditWish, ListWish } from "../History.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { World } from "../world/World.ts"
 import { commonTag } from "./Drafts.ts"
-import { drawFilter } from "./Lists.ts"
+import { drawApiKey, drawFilter } from "./Lists.ts"
 import type { Requests } from "./Requests.ts"
 
 /** Links that a page looks at, at most: as many as the service allows, or few. */
@@ -14,12 +14,11 @@ const limits = [200, 20] as const
 /** Pages that are asked for at most: more than all links of a run have, also if each page ends early. */
 const pagesMax = 60
 
-/** How likely an edit deletes links, or counts them alone; adds a tag, or takes one away, beside the title; has a filter; and is a user's own. */
+/** How likely an edit deletes links, or counts them alone; adds a tag, or takes one away, beside the title; and has a filter. */
 const deleteShare = 0.15
 const countShare = 0.15
 const tagShare = 0.3
 const filterShare = 0.4
-const byUserShare = 0.3
 
 /** A tag that only bulk edits give. */
 const editedTag = "edited"
@@ -74,8 +73,7 @@ export class BulkEdits {
       orderBy: "createdAt-desc",
       limit
     }
-    const isUsers = this.#users.names.length > 0 && chance.happens(byUserShare)
-    const apiKey = isUsers ? this.#users.apiKey(chance) : undefined
+    const apiKey = drawApiKey(chance, this.#users)
     const title = `edit ${++this.#count}`
     const { act, ...tags } = edit
     const { archived, domain, notTag, q, tag } = list

@@ -389,7 +389,6 @@ export class Drafts {
     return `title ${this.#drawn++}`
   }
 
-  /** A target that nobody has asked for yet. */
   /** A target of a rule or a variant: in some runs perhaps one that is blocked later, when nobody asks for such a one any more. */
   #routedUrl(): string {
     const url = this.newUrl()
@@ -399,6 +398,7 @@ export class Drafts {
       : url.replace("https://example.com/", blockedUrls)
   }
 
+  /** A target that nobody has asked for yet. */
   newUrl(): string {
     const ending = this.#workload.varied > 0 ? this.#endings.pick(endings) : ""
     return `https://example.com/${this.#drawn++}${ending}`

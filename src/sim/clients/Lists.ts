@@ -38,6 +38,10 @@ export const drawFilter = (
   }
 }
 
+/** Draws the API key of a user whose own links a list, or a bulk edit, is of; `undefined`: it is an administrator's. */
+export const drawApiKey = (chance: Chance, users: Users): string | undefined =>
+  users.names.length > 0 && chance.happens(byUserShare) ? users.apiKey(chance) : undefined
+
 /** What is read of the answer to a page of a list. */
 interface ListAnswer {
   readonly data: ReadonlyArray<ShownLink & { readonly key: string; readonly domain?: string }>
@@ -77,8 +81,7 @@ export class Lists {
       orderBy: this.#chance.pick(["createdAt-desc", "createdAt-asc"]),
       limit: this.#chance.pick(limits)
     }
-    const isUsers = this.#users.names.length > 0 && this.#chance.happens(byUserShare)
-    const apiKey = isUsers ? this.#users.apiKey(this.#chance) : undefined
+    const apiKey = drawApiKey(this.#chance, this.#users)
     const { domain, limit, ...texts } = list
     const asked = UrlParams.toString(
       UrlParams.fromInput({

@@ -178,7 +178,7 @@ class RedisConnection extends EventEmitter {
     })
   }
 
-  /** The connection is of no use any more, or was not made. */
+  /** Gives the connection up: it was lost, or could not be made. */
   #lose(number: number, then: "disconnecting" | "end", problem?: string) {
     if (number !== this.#number || this.status === "disconnecting" || this.status === "end") return
     this.status = "disconnecting"

@@ -19,18 +19,12 @@ export class RedisRefusal extends Error {
 
 const none: ReadonlyArray<string> = []
 
-/** The place of an index in a list of so many, where a negative one counts from the end. */
-const placeOf = (index: string, count: number) => {
-  const at = Number(index)
-  return at < 0 ? Math.max(0, count + at) : at
+/** The items from one index to another one, both included; negative ones count from the end, and may lie before the beginning. */
+const range = (items: ReadonlyArray<string>, first: string, last: string) => {
+  const placeOf = (index: number) => Math.max(0, index < 0 ? items.length + index : index)
+  // Behind the last one, which may be before the beginning.
+  return items.slice(placeOf(Number(first)), last === "-1" ? items.length : placeOf(Number(last) + 1))
 }
-
-/** The items from one index to another one, both included. */
-const range = (items: ReadonlyArray<string>, first: string, last: string) =>
-  items.slice(
-    placeOf(first, items.length),
-    Number(last) < 0 ? items.length + Number(last) + 1 : Number(last) + 1
-  )
 
 /** The part of Redis 7's commands that Linkmint uses, on strings, lists, sets and hashes of texts. A set keeps the order in which its members came. */
 export class RedisData {

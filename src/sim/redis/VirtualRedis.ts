@@ -91,7 +91,7 @@ export class VirtualRedis {
       name,
       faults,
       slow,
-      // The client says it.
+      // A client has its own bound (`commandTimeout`).
       answerMax_ms: Infinity,
       inOrder: true,
       crashPoint,

@@ -286,7 +286,7 @@ export class VirtualNews {
   of(process: VirtualProcess): Effect.Effect<LinkInvalidationsService, never, Scope.Scope> {
     const connect: PersistentSession.Connect = (_, { answer_ms }) => {
       const client = new NewsClient(this, process, answer_ms)
-      // When whoever has the session has heard of it.
+      // A moment later, since the session counts its failures when it hears of the end.
       client.once("end", () =>
         this.#server.world.after(ms_us, process, () => process.post(() => perhapsAway()))
       )
