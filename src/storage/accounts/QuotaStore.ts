@@ -104,7 +104,7 @@ export const grant = (ask: Ask, state: QuotaState | undefined, now: number) => {
 export class QuotaStore extends Context.Tag("linkmint/QuotaStore")<
   QuotaStore,
   {
-    /** Answers each ask, in order; each quota may be asked about once. */
+    /** Answers each ask, in order: of one quota, what one is granted the next finds gone. A node asks twice if it has given up a question that still waited. */
     readonly leaseMany: (asks: ReadonlyArray<Ask>) => Effect.Effect<ReadonlyArray<Lease>, StorageError>
     /** Forgets up to `max` quotas that are full again; gives how many. */
     readonly sweep: (max: number) => Effect.Effect<number, StorageError>

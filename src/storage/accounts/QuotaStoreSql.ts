@@ -13,6 +13,11 @@ interface QuotaRow {
   readonly now: number
 }
 
+/** A quota as a lease has left it. */
+interface Written extends Omit<QuotaRow, "now"> {
+  readonly fullAt: number
+}
+
 /** The present time in milliseconds since the Unix epoch: a number, or SQL. */
 type Now = Effect.Effect<number | Statement.Fragment>
 
@@ -26,9 +31,11 @@ export const make = (now: Now) =>
 
     const lockRows = (asks: ReadonlyArray<Ask>) =>
       Effect.flatMap(now, (now) => {
+        // A statement inserts a row once.
+        const limits = new Map(asks.map(({ id, limit }) => [id, limit]))
         const fresh = rowsOf(sql, {
-          id: ["text", asks.map(({ id }) => id)],
-          available: ["float8", asks.map(({ limit }) => limit)]
+          id: ["text", [...limits.keys()]],
+          available: ["float8", [...limits.values()]]
         })
         return sql<QuotaRow>`
           INSERT INTO quotas (id, available, at, full_at)
@@ -37,7 +44,7 @@ export const make = (now: Now) =>
           RETURNING id, available, at, CAST(${now} AS bigint) AS now`
       })
 
-    const write = (rows: ReadonlyArray<{ id: string; available: number; at: number; fullAt: number }>) => {
+    const write = (rows: ReadonlyArray<Written>) => {
       const written = rowsOf(sql, {
         id: ["text", rows.map(({ id }) => id)],
         available: ["float8", rows.map(({ available }) => available)],
@@ -52,12 +59,16 @@ export const make = (now: Now) =>
     return sqlPort(QuotaStore, {
       leaseMany: Effect.fnUntraced(function* (asks) {
         const rows = new Map((yield* lockRows(asks)).map((row) => [row.id, row]))
-        const granted = asks.map((ask) => {
-          const { now, ...state } = rows.get(ask.id)!
-          return { id: ask.id, ...grant(ask, state, now) }
+        const written = new Map<string, Written>()
+        const leases = asks.map((ask) => {
+          const { id } = ask
+          const row = rows.get(id)!
+          const { at, available, fullAt, lease } = grant(ask, written.get(id) ?? row, row.now)
+          written.set(id, { id, available, at, fullAt })
+          return lease
         })
-        yield* write(granted.map(({ at, available, fullAt, id }) => ({ id, available, at, fullAt })))
-        return granted.map(({ lease }) => lease)
+        yield* write([...written.values()])
+        return leases
       }, transactional(sql)),
 
       sweep: Effect.fnUntraced(function* (max) {

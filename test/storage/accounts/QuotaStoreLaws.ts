@@ -153,6 +153,26 @@ export const quotaStoreLaws = (title: string, open: Open<QuotaStore["Type"]>): v
       })
     )
 
+    it.scoped("answers several asks about one quota, one after the other", () =>
+      Effect.gen(function* () {
+        const { lease, store } = yield* opened
+        const answers = yield* store.leaseMany([
+          day("d", 10, 4),
+          minute("m", 10, 1),
+          day("d", 10, 5),
+          day("d", 10, 3)
+        ])
+        expect(answers.map(({ granted, remaining }) => [granted, remaining])).toEqual([
+          [4, 6],
+          [1, 9],
+          [5, 1],
+          [1, 0]
+        ])
+        expect(yield* lease(day("d", 10, 1))).toMatchObject({ granted: 0, remaining: 0 })
+        expect(yield* lease(minute("m", 10, 0))).toMatchObject({ remaining: 9 })
+      })
+    )
+
     it.scoped("answers asks about several quotas in their order, each by itself", () =>
       Effect.gen(function* () {
         const { store } = yield* opened
