@@ -331,6 +331,9 @@ export type ProcessEntry =
   | { readonly tag: "unready"; readonly by: string }
   | { readonly tag: "ready"; readonly by: string; readonly asked_us: number }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
+  /** The clock of a process's machine is so far ahead of the truth from now on; and the process goes by a time that is. */
+  | { readonly tag: "machine clock"; readonly by: string; readonly ahead_us: number }
+  | { readonly tag: "kept wrong time"; readonly by: string; readonly off_ms: number }
   /** A request that a process began when its client had closed the connection, as its machine knew since then. */
   | { readonly tag: "begun late"; readonly by: string; readonly method: string; readonly closed_us: number }
   /** A call of a store or a message to an actor (`send` and its tag) of which it did not learn what came of it; `interrupted_us`: how long it had waited when it gave it up by itself. */

@@ -21,6 +21,7 @@ import { MintedOnce } from "./keys/MintedOnce.ts"
 import { Passwords } from "./Passwords.ts"
 import { PoolLevel } from "./keys/PoolLevel.ts"
 import { Previews } from "./Previews.ts"
+import { MachineTime } from "./MachineTime.ts"
 import { Quarantine } from "./keys/Quarantine.ts"
 import { Quotas } from "./users/Quotas.ts"
 import { Readiness } from "./Readiness.ts"
@@ -71,6 +72,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Passwords,
   ExactVisits,
   Quarantine,
+  MachineTime,
   Idempotency,
   ReusedLinks,
   MintedOnce,

@@ -64,6 +64,9 @@ const readWithin_us = s_us
 const readBy_us = 2 * s_us
 const probedFor_us = 1.5 * s_us
 
+/** How likely hardly anybody asks for anything else meanwhile, so that a node's requests at that host can follow one another. */
+const lullShare = 0.4
+
 /** Whether the link that is stored by a text is one of the default domain, with a key of one segment: where keys have several, what it is also depends on what a node has read. */
 const isPlain = (text: string): boolean => domainKeyOf(text).domain === defaultDomain && !text.includes("/")
 
@@ -85,6 +88,8 @@ export class Clients {
   readonly #rivals: Chance
   readonly #lists: Chance
   readonly #probes: Chance
+  /** Until when clients have no request in mind. */
+  #quietUntil_us = 0
   readonly #forgetting: Chance
   readonly #shown: Chance
   readonly #passwords: Chance
@@ -171,6 +176,8 @@ export class Clients {
       if (world.now_us + pause_us < until_us) world.after(pause_us, null, act)
     }
     const act = () => {
+      // All at once would come when it is over.
+      if (world.now_us < this.#quietUntil_us) return next()
       const times = this.#chance.happens(workload.bursts) ? this.#chance.between(2, burstMax) : 1
       let left = times
       for (let time = 0; time < times; time++) {
@@ -332,6 +339,9 @@ export class Clients {
   /** Asks some nodes for links at the host of the domain that comes and goes while it does so, and again when that must hold everywhere. */
   #probe() {
     const chance = this.#probes
+    if (chance.happens(lullShare))
+      this.#quietUntil_us =
+        this.#options.world.now_us + changeAnnounced_us + readBy_us + chance.below(probedFor_us)
     const ask = (after_us: number) =>
       this.#options.world.after(after_us, null, () => {
         const key = this.#popular(this.#known.filter(isPlain), chance)

@@ -24,6 +24,7 @@ import type { Evidence } from "../Evidence.ts"
 import { ChangingDomain, changesIn } from "./ChangingDomain.ts"
 import * as Faults from "./Faults.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
+import { MachineTime } from "./MachineTime.ts"
 import { History } from "../History.ts"
 import { Journal } from "../Journal.ts"
 import type { FaultOptions, SimOptions } from "../cli/Options.ts"
@@ -128,6 +129,8 @@ export class Deployment {
   #poolInMemory: KeyPoolAlone.PoolInMemory | undefined
   /** By the name of the node's place. */
   readonly #disks: ReadonlyMap<string, VirtualDisk>
+  /** That of a process alone over SQLite, which has no database to be told the time by. */
+  readonly #machineTime: MachineTime | undefined
   readonly #users: Users
   readonly #changingDomain: ChangingDomain
   readonly #linkReplica: Surroundings["linkReplica"]
@@ -253,6 +256,8 @@ export class Deployment {
           faults: () => this.#faults.redisCalls
         })
     )
+    if (this.world.chance("former pools").happens(0.5)) this.#pools.forEach((pool) => pool.remembersFormer())
+    if (options.alone === "sqlite") this.#machineTime = new MachineTime(this.world, this.#journal, names[0]!)
     if (mutation.redis !== undefined) this.#pools.forEach(mutation.redis)
     this.#placement =
       options.level === "actors"
@@ -389,6 +394,7 @@ export class Deployment {
     this.#databases.forEach((database) => database.heal())
     this.#moves?.hurry()
     this.#pools.forEach(({ server }) => server.start())
+    this.#machineTime?.heal()
     for (const place of this.#places) {
       if (place.node === undefined) this.#start(place)
       else {
@@ -422,6 +428,7 @@ export class Deployment {
                 receiver: this.#receiver
               },
         linkReplica: this.#linkReplica,
+        machineTime: this.#machineTime,
         ports: (process) => this.#ports(process)
       },
       () => {
@@ -590,6 +597,7 @@ export class Deployment {
       },
       jumpClock: (node, by_us) => {
         met("clockJump", node)
+        if (this.#machineTime !== undefined) return this.#machineTime.jump(by_us)
         const process = places[node]!.node?.process
         if (process !== undefined) process.skew_us += by_us
       },

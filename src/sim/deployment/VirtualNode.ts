@@ -61,6 +61,7 @@ import type { SimOptions } from "../cli/Options.ts"
 import type { Counted } from "../clients/Traits.ts"
 import type { AsideKeys } from "../actors/AsideKeys.ts"
 import { hurried } from "./Hurried.ts"
+import type { MachineTime } from "./MachineTime.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
@@ -158,6 +159,8 @@ export interface Surroundings {
   readonly aside: AsideKeys | undefined
   /** What users' parts stand on, where there are users. */
   readonly users: UserSurroundings | undefined
+  /** The clock and the files of the machine of a process that keeps its time by them. */
+  readonly machineTime: MachineTime | undefined
   readonly options: SimOptions
   /** The defect that is planted in the product. */
   readonly mutation: Mutation
@@ -279,8 +282,7 @@ export class VirtualNode {
     this.#surroundings = surroundings
     surroundings.journal.add({ tag: "started", by: process.id })
     const { mutation, options } = surroundings
-    const { clock, drain: mutateDrain = (sound) => sound } = mutation
-    if (clock !== undefined) process.clock_ms = clock(process)
+    const { drain: mutateDrain = (sound) => sound } = mutation
     this.#drain = mutateDrain(
       Drain.make(this.#drainable(), {
         drainDelay: Duration.millis(options.drainDelay_ms),
@@ -418,16 +420,19 @@ export class VirtualNode {
   }
 
   #run() {
-    const { aside, domains, linkReplica, mutation, options, placement, ports, proofs, users } =
+    const { aside, domains, linkReplica, machineTime, mutation, options, placement, ports, proofs, users } =
       this.#surroundings
     const { process } = this
     const same = <A>(context: A) => context
-    const time: TrustedTimeService = {
+    const kept: TrustedTimeService = {
       isSettled: () => process.time.isSettled(process.monotonicNow_ms()),
       wallAhead_ms: () => process.wallClock_ms() - process.time.at(process.monotonicNow_ms()),
       heard: () => Effect.void
     }
-    const own = Effect.map(ports(process), (ports) =>
+    const timed = Effect.tap(machineTime?.keep(process) ?? Effect.succeed(kept), () => {
+      if (mutation.clock !== undefined) process.clock_ms = mutation.clock(process)
+    })
+    const own = Effect.zipWith(timed, ports(process), (time, ports) =>
       Context.merge(stubServices, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
         Context.add(Draining, this.#drain),

@@ -2,6 +2,7 @@ import { Effect, Exit } from "effect"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { ms_us } from "../world/Time.ts"
+import { aloneOver } from "../presets/Aims.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 type Lifetime = typeof LinkLifetime.Service
@@ -32,6 +33,19 @@ const recorded: Mutant["options"] = (options) => ({
   keyOrder: "permuted",
   pools: 1,
   quarantine_s: 2
+})
+
+/** A process alone over SQLite, whose machine's clock jumps. */
+const byItsMachine: Mutant["options"] = (options) => ({
+  ...aloneOver(
+    withFaults(
+      { clockJump: { perMinute: 8, least_ms: 2_000, most_ms: 60_000 } },
+      { withExpiry: 0.4, created: 0.6 }
+    )(options),
+    "sqlite"
+  ),
+  databases: 1,
+  linkReplicaLag_ms: null
 })
 
 /** What can be broken about the end of links, and about keys that are free again. */
@@ -138,6 +152,22 @@ export const lifetimes: ReadonlyArray<Mutant> = [
       { databaseClock: { perMinute: 2, least_ms: 3_000, most_ms: 30_000 } },
       { withExpiry: 0.4, deleted: 0.15 }
     ),
+    make: () => ({ time: (time) => ({ ...time, isSettled: () => true }) })
+  },
+  {
+    name: "machine-clock-believed",
+    text: "A process alone goes by its machine's clock, also when that has jumped.",
+    promise: "C4",
+    checker: "machine time",
+    options: byItsMachine,
+    make: () => ({ clock: (process) => () => process.wallClock_ms() })
+  },
+  {
+    name: "sweep-by-a-wrong-clock",
+    text: "A process alone ends links also while its machine's clock is wrong.",
+    promise: "C4",
+    checker: "machine time",
+    options: byItsMachine,
     make: () => ({ time: (time) => ({ ...time, isSettled: () => true }) })
   },
   {

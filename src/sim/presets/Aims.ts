@@ -1,6 +1,9 @@
-import type { SimOptions } from "../cli/Options.ts"
+import type { Occasional, SimOptions } from "../cli/Options.ts"
 import { stockKinds } from "../../storage/keys/KeyStock.ts"
+import { believedAfter_ms } from "../../time/TimeKeeper.ts"
+import { returnsBelow_us } from "../deployment/MachineTime.ts"
 import type { Chance } from "../world/Chance.ts"
+import { ms_us } from "../world/Time.ts"
 import { noFaults } from "./Faults.ts"
 
 /** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and answers to other nodes. */
@@ -518,6 +521,32 @@ const forgottenPops: Aim = (options, chance) => ({
   }
 })
 
+/** The same options for a process alone over SQLite, whose machine's clock jumps: not at all, often, or now and then for so long that the first of its jumps could be believed, in which few requests come. */
+const whoseClockJumps = (chance: Chance): ((options: SimOptions) => SimOptions) => {
+  const how = chance.pick(["never", "often", "often", "for long"] as const)
+  const jumping =
+    (clockJump: SimOptions["faults"]["clockJump"]) =>
+    ({ faults, ...options }: SimOptions): SimOptions => ({ ...options, faults: { ...faults, clockJump } })
+  switch (how) {
+    case "never":
+      return (options) => options
+    case "often":
+      return jumping({ perMinute: chance.pick([3, 8]), least_ms: 2_000, most_ms: 60_000 })
+    case "for long": {
+      const nowAndThen = jumping({ perMinute: 0.5, least_ms: returnsBelow_us / ms_us, most_ms: 90_000 })
+      const seldom = (how: Occasional): Occasional => ({ ...how, perMinute: how.perMinute / 10 })
+      return (options) =>
+        nowAndThen({
+          ...withWorkload(options, { clients: 2, think_ms: 10_000, bursts: 0 }),
+          faults: { ...options.faults, kill: seldom(options.faults.kill), stop: seldom(options.faults.stop) },
+          faulty_s: believedAfter_ms / 1_000 + 200,
+          compared: false,
+          visitsSettle_s: null
+        })
+    }
+  }
+}
+
 /** A process alone, which is killed and shut down again and again: what it has in its memory comes again from its records. Over SQLite its links are read while they change, and it is told of no change. */
 const alone: Aim = (options, chance) => {
   const over = chance.pick(["sqlite", "postgres"] as const)
@@ -533,7 +562,8 @@ const alone: Aim = (options, chance) => {
   })
   const refused = { refused: 0.1, lost: 0, ignored: 0 }
   const lost = { refused: 0, lost: 0.05, ignored: 0.01 }
-  return {
+  const jumping = over === "sqlite" ? whoseClockJumps(chance) : (options: SimOptions) => options
+  return jumping({
     ...aloneOver(drawn, over),
     redirectCacheMax: chance.pick([2, 64]),
     faults: {
@@ -548,38 +578,39 @@ const alone: Aim = (options, chance) => {
       }),
       preemption: options.faults.preemption
     }
-  }
+  })
 }
 
 /** A process alone over SQLite, whose few links change while they are read: it is told of no change, so that what it keeps of them it keeps for long. */
-const ownChanges: Aim = (options, chance) => ({
-  ...aloneOver(
-    withWorkload(options, {
-      clients: 6,
-      think_ms: 700,
-      created: 0.1,
-      deleted: 0.02,
-      changed: chance.pick([0.05, 0.1]),
-      withExpiry: 0,
-      withMaxVisits: 0,
-      withAccount: 0,
-      justCreated: 0.05,
-      followed: 0.9,
-      rivalled: 0,
-      bursts: 0.1,
-      remembered: chance.pick([3, 6])
-    }),
-    "sqlite"
-  ),
-  redirectCacheMax: chance.pick([1, 2, 64]),
-  ownerCacheMax: chance.pick([1, 2, 16]),
-  faults: {
-    ...noFaults,
-    databaseCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
-    slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 1_500]) },
-    preemption: options.faults.preemption
-  }
-})
+const ownChanges: Aim = (options, chance) =>
+  whoseClockJumps(chance)({
+    ...aloneOver(
+      withWorkload(options, {
+        clients: 6,
+        think_ms: 700,
+        created: 0.1,
+        deleted: 0.02,
+        changed: chance.pick([0.05, 0.1]),
+        withExpiry: 0,
+        withMaxVisits: 0,
+        withAccount: 0,
+        justCreated: 0.05,
+        followed: 0.9,
+        rivalled: 0,
+        bursts: 0.1,
+        remembered: chance.pick([3, 6])
+      }),
+      "sqlite"
+    ),
+    redirectCacheMax: chance.pick([1, 2, 64]),
+    ownerCacheMax: chance.pick([1, 2, 16]),
+    faults: {
+      ...noFaults,
+      databaseCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
+      slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 1_500]) },
+      preemption: options.faults.preemption
+    }
+  })
 
 const noAim: Aim = (options) => options
 

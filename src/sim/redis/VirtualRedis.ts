@@ -1,5 +1,6 @@
 import type { PoolKind } from "../../storage/keys/KeyPool.ts"
 import { namesOf } from "../../storage/keys/KeyPoolRedis.ts"
+import { knownMax } from "../../storage/keys/KeyPoolRedisScripts.ts"
 import type { Journal } from "../Journal.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -115,6 +116,12 @@ export class VirtualRedis {
   /** The greatest epoch that it has seen, or 0. */
   get epoch(): number {
     return Number(this.#data.text(this.#names.epoch) ?? 0)
+  }
+
+  /** Has it know as many batches and returns of before the beginning as it remembers: the next ones displace them. */
+  remembersFormer() {
+    const former = Array.from({ length: knownMax }, (_, number) => `former ${number}`)
+    for (const name of [this.#names.batches, this.#names.returns]) this.#data.run("RPUSH", [name, ...former])
   }
 
   /** Comes back after a time, in microseconds, with its data. */

@@ -27,6 +27,7 @@ import { Ledger } from "../../../src/sim/checkers/keys/Ledger.ts"
 import { BulkEdits } from "../../../src/sim/checkers/BulkEdits.ts"
 import { Lists } from "../../../src/sim/checkers/Lists.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
+import { MachineTime } from "../../../src/sim/checkers/MachineTime.ts"
 import { MintedOnce } from "../../../src/sim/checkers/keys/MintedOnce.ts"
 import { PoolLevel } from "../../../src/sim/checkers/keys/PoolLevel.ts"
 import { Previews } from "../../../src/sim/checkers/Previews.ts"
@@ -266,6 +267,10 @@ const stoodStill = (at_s: number, for_s: number) =>
   ({ tag: "paused", at_us: at_s * s_us, by, for_us: for_s * s_us }) as const
 const begunLate = (at_s: number, closed_s: number, method = "DELETE") =>
   ({ tag: "begun late", at_us: at_s * s_us, by, method, closed_us: closed_s * s_us }) as const
+const machineClock = (at_s: number, ahead_s: number) =>
+  ({ tag: "machine clock", at_us: at_s * s_us, by: "node-0", ahead_us: ahead_s * s_us }) as const
+const wrongTime = (at_s: number) =>
+  ({ tag: "kept wrong time", at_us: at_s * s_us, by, off_ms: 40_000 }) as const
 const idling = { ...presets.calm(), sessionIdle_s: 8 }
 const took = (at_s: number, isAllowed: boolean) =>
   ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], isAllowed }) as const
@@ -1066,6 +1071,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     KeyLifecycle,
     { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }
   ],
+  [
+    "a process alone that closes a record whose keys a kill takes",
+    KeyLifecycle,
+    { options: aloneOptions, journal: way(["k"]).slice(0, -1) }
+  ],
   ["a conflict that no pool is to blame for", KeyLifecycle, { journal: [...way(["abc"]), conflicted(2)] }],
   [
     "a key bound in two domains at once",
@@ -1643,6 +1653,12 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "a write that begins after a pause, whose client had gone",
     LateRequests,
     { journal: [stoodStill(1, 6), begunLate(7.01, 6)] }
+  ],
+  ["a process that goes by a wrong time", MachineTime, { journal: [wrongTime(1)] }],
+  [
+    "a link that is ended while the machine's clock is wrong",
+    MachineTime,
+    { journal: [machineClock(1, 30), machineClock(8, 60), freed(12 * s_us)] }
   ],
   ["a graceful shutdown that leaves a request unanswered", Shutdown, { journal: [draining(1), ended(9, 1)] }]
 ]
@@ -2323,6 +2339,28 @@ describe("the checkers", () => {
       [stoodStill(1, 6), begunLate(7.2, 7.1)]
     ]
     expect(journals.flatMap((journal) => LateRequests.check(evidence({ journal })))).toEqual([])
+  })
+
+  it("find nothing in what is ended just after a machine's clock has jumped, and when it is right again", () => {
+    const journals = [
+      [machineClock(1, 30), freed(9 * s_us)],
+      [machineClock(1, 30), machineClock(8, 0), freed(12 * s_us), machineClock(13, 2), freed(22 * s_us)]
+    ]
+    expect(journals.flatMap((journal) => MachineTime.check(evidence({ journal })))).toEqual([])
+  })
+
+  it("find nothing in a record of a process alone that is closed when its keys are leased, have come back, or were pushed anew", () => {
+    const open = way(["k"]).filter(({ tag }) => tag !== "closed")
+    const again = [freed(3), { ...recorded(4, 2, ["k"]), batch: "2/0" }]
+    const journals = [
+      [...open, closed(2, "1/0")],
+      [...open, returned(2, ["k"]), closed(3, "1/0")],
+      [...open, ...again, { ...pushed(5, 2, ["k"]), batch: "2/0" }, closed(6, "1/0")]
+    ]
+    for (const journal of journals)
+      expect(
+        KeyLifecycle.check(evidence({ options: aloneOptions, journal })).map(({ text }) => text)
+      ).not.toContainEqual(expect.stringContaining("which a kill takes"))
   })
 
   it("find nothing in a quota that grants what is left, and something in one that does not refill after the database's clock went back", () => {

@@ -45,6 +45,8 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["read-only-connection-kept", 4],
   ["former-primary-kept", 1],
   ["sweep-after-a-jump", 1],
+  ["machine-clock-believed", 1],
+  ["sweep-by-a-wrong-clock", 1],
   ["old-placement-not-fenced", 2],
   ["select-then-update", 1],
   ["lock-without-fencing", 6],

@@ -17,6 +17,8 @@ class Ways {
   readonly #places = new Map<string, Place>()
   /** The shard that each key was pushed to, which may have a record of it. */
   readonly #shards = new Map<string, number>()
+  /** The batch that each key was pushed with last. */
+  readonly #batches = new Map<string, string>()
   /** The shard that each key was returned to since: a node returns its keys to the shard that it leased from last. */
   readonly #returnedTo = new Map<string, number>()
   readonly #bound = new Map<string, number>()
@@ -36,7 +38,8 @@ class Ways {
   readonly #targets = new Map<string, string>()
   /** By which text each link is stored, so that its domain is known. */
   readonly #texts = new Map<string, string>()
-  readonly #pushed = new Set<string>()
+  /** The keys of each batch that was pushed, by its shard and name. */
+  readonly #pushed = new Map<string, ReadonlyArray<string>>()
   readonly #pausedUntil_us = new Map<string, number>()
   /** Processes that shut down. Where their pool ends with them, they stock what they have. */
   readonly #draining = new Set<string>()
@@ -65,12 +68,7 @@ class Ways {
       case "forgot":
         return this.#forget(entry)
       case "closed":
-        if (!this.#pushed.has(`${entry.shard}/${entry.batch}`))
-          this.#found(
-            entry,
-            `batch ${entry.batch} of pool shard ${entry.shard} was closed before it was pushed`
-          )
-        return
+        return this.#close(entry)
       case "bound":
       case "conflicted":
         return entry.link.custom ? undefined : this.#use(entry)
@@ -141,15 +139,34 @@ class Ways {
 
   #push(entry: Entry<"pushed">) {
     this.#move(entry, "pooled", ["recorded", "gone"])
-    this.#pushed.add(`${entry.shard}/${entry.batch}`)
+    this.#pushed.set(`${entry.shard}/${entry.batch}`, entry.keys)
     for (const key of entry.keys) {
       this.#shards.set(key, entry.shard)
+      this.#batches.set(key, entry.batch)
       this.#returnedTo.delete(key)
       const bound_us = this.#bound.get(key)
       if (bound_us === undefined || entry.at_us - bound_us < readBefore_us || this.#strays.has(key)) continue
       if ((this.#pausedUntil_us.get(entry.by) ?? 0) < bound_us)
         this.#found(entry, `${key} was pushed though it was bound`, key)
     }
+  }
+
+  #close(entry: Entry<"closed">) {
+    const { batch, shard } = entry
+    const name = `batch ${batch} of pool shard ${shard}`
+    const keys = this.#pushed.get(`${shard}/${batch}`)
+    if (keys === undefined) return this.#found(entry, `${name} was closed before it was pushed`)
+    // Those that were given back may have been when it was about to be closed.
+    const left = keys.filter(
+      (key) =>
+        this.#places.get(key) === "pooled" && this.#batches.get(key) === batch && !this.#returnedTo.has(key)
+    )
+    if (this.#areAlone && left.length > 0)
+      this.#found(
+        entry,
+        `${name} was closed with ${left.length} of its keys in the pool, which a kill takes`,
+        left[0]
+      )
   }
 
   #return(entry: Entry<"returned">) {
@@ -214,7 +231,7 @@ class Ways {
 
 /**
  * C1, before the primary key has to hold it: a key is minted, recorded, pushed, leased and bound in this order and once each, or is returned and leased
- * again; and when it is free again, it is stocked rather than minted. Only a Redis that forgets hands one out twice; whatever else does would show in
+ * again; and when it is free again, it is stocked rather than minted. A process alone has a record of each key that is in its pool. Only a Redis that forgets hands one out twice; whatever else does would show in
  * `linkmint_key_conflicts_total` some day.
  */
 export const KeyLifecycle: Checker = {
