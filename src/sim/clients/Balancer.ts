@@ -17,6 +17,9 @@ const checkMax_us = s_us
 const answerMax_us = 4_700 * ms_us
 const triesMax = 3
 
+/** How long after a connection its request may come, where that matters: less than a node that shuts down waits for one. */
+const requestBehind_us = 300 * ms_us
+
 /** How long a refused connection takes. */
 const refusedAfter_us = 1 * ms_us
 
@@ -152,7 +155,10 @@ export class Balancer {
         endRequest()
       }
       const isBehind = process.isPaused && process.readsLast
-      process.post(isBehind ? () => void this.#world.after(ms_us, process, () => process.post(read)) : read)
+      // To a node that shuts down its request is still on its way.
+      const later_us = node.isStopping ? this.#chance.below(requestBehind_us) : isBehind ? ms_us : 0
+      const arrive = () => void this.#world.after(later_us, process, () => process.post(read))
+      process.post(later_us > 0 ? arrive : read)
     })
   }
 

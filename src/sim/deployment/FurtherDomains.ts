@@ -24,11 +24,14 @@ export const newAt = (host: string): NewDomain => ({
   createdAt: 0
 })
 
-/** The further domains of deployments whose clients use any: verified. */
+/** The further domains of deployments whose clients use any: verified. In the second one aliases are the same in capitals. */
 const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
-  ...addedAs(newAt(`domain-${number}.test`), number),
+  ...addedAs({ ...newAt(`domain-${number}.test`), ignoresCase: number === 2 }, number),
   verifiedAt: 0
 }))
+
+/** Aliases that clients write with capitals where these are the same. */
+const capitalized = /^a(?=lias-\d*[13579](\/|$))/
 
 /** The numbers of all domains. */
 export const domainNumbers: ReadonlyArray<number> = [defaultDomain, ...domains.map(({ number }) => number)]
@@ -57,7 +60,9 @@ export const hostOf = (number: number): string => domains[number - 1]?.host ?? o
 /** How requests name a link that is stored by a text: its key, and the host of its domain unless that is the default one. */
 export const namesOf = (text: string): { readonly key: string; readonly domain?: string } => {
   const { domain, key } = domainKeyOf(text)
-  return domain === defaultDomain ? { key } : { key, domain: hostOf(domain) }
+  if (domain === defaultDomain) return { key }
+  const written = domains[domain - 1]?.ignoresCase === true ? key.replace(capitalized, "A") : key
+  return { key: written, domain: hostOf(domain) }
 }
 
 /** The text by which a link is stored that has such names, or is asked for by a path at a host. */

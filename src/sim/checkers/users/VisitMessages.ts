@@ -8,6 +8,9 @@ import { Webhooks } from "../facts/webhooks.ts"
 const knownWithin_us = 3 * s_us
 const toldWithin_us = 10 * s_us
 
+/** Within what time a message is queued that was not when it was offered first. */
+const madeUpWithin_us = 2 * toldWithin_us
+
 /** By how much a node's time goes back at most where no clock jumps: as it hears of the database's. */
 const steppedBack_ms = 1_000
 
@@ -59,6 +62,10 @@ class Account {
   /** The periods that it told of, as `from` and `to`. */
   readonly periods = new Map<string, readonly [from_ms: number, to_ms: number]>()
   started_us = 0
+  /** Whether it has begun to shut down. */
+  drains = false
+  /** Whether its last message was not queued when it shut down. */
+  isLeftAtStop = false
   /** Something happened to it by which it may have lost visits, or told them later. */
   isExcused = false
 }
@@ -72,8 +79,14 @@ const accountsOf = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">) =
     accounts.set(by, account)
     if (tag === "started") account.started_us = at_us
     if (tag === "killed" || tag === "paused") account.isExcused = true
-    if ((tag === "unanswered" || tag === "held up") && entry.operation.startsWith("WebhookStore."))
-      account.isExcused = true
+    if (tag === "draining") account.drains = true
+    if ((tag === "unanswered" || tag === "held up") && entry.operation.startsWith("WebhookStore.")) {
+      // A message that was not queued is offered again, until the process stops.
+      if (entry.operation === "WebhookStore.offer" && at_us < end_us - madeUpWithin_us)
+        account.isLeftAtStop = account.drains
+      else account.isExcused = true
+    }
+    if (tag === "queued") account.isLeftAtStop = false
     if (tag === "queued")
       for (const { event, id } of entry.events) if (event === "link.visited") account.queued.add(id)
     if (tag !== "visited") continue
@@ -87,7 +100,7 @@ const accountsOf = ({ end_us, journal }: Pick<Evidence, "end_us" | "journal">) =
 }
 
 /**
- * A webhook for visits is told of each visit of its user's links, once, and of nothing else: by a process that was not killed, and whose database answered, of all that were ten seconds
+ * A webhook for visits is told of each visit of its user's links, once, and of nothing else: by a process that was not killed, and whose database answered when it shut down and at last, of all that were ten seconds
  * before the end. An event is the same each time that it comes, and the periods of a
  * process follow each other.
  */
@@ -142,7 +155,7 @@ export const VisitMessages: Checker = {
       }
     }
     const isActiveAlways = former.standings.every(({ is }) => is !== "ended" && is !== "absent")
-    for (const [by, { due, isExcused, periods, queued, told, visited }] of accounts) {
+    for (const [by, { due, isExcused, isLeftAtStop, periods, queued, told, visited }] of accounts) {
       const inOrder = isJumping ? [] : [...periods.values()].toSorted(([, one], [, other]) => one - other)
       for (const [index, [from_ms, to_ms]] of inOrder.entries()) {
         const before_ms = inOrder[index - 1]?.[1] ?? -Infinity
@@ -156,7 +169,8 @@ export const VisitMessages: Checker = {
             `${by} told ${count} visits of ${key}, and redirected ${visited.get(key) ?? 0} times`,
             key
           )
-      if (isExcused || !isActiveAlways || [...queued].some((id) => !received.has(id))) continue
+      if (isExcused || isLeftAtStop || !isActiveAlways || [...queued].some((id) => !received.has(id)))
+        continue
       for (const [key, count] of due) {
         const all = lives.get(key) ?? []
         if (all.length === 0 || all.some(({ link }) => link.owner !== owner)) continue

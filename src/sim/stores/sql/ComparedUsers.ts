@@ -1,4 +1,5 @@
 import { Effect, Struct } from "effect"
+import type { AuditEvent } from "../../../model/Audit.ts"
 import type { Claimant, Delivery, Look } from "../../../storage/webhooks/WebhookStore.ts"
 import type { Comparison } from "./Comparison.ts"
 import type { UserStores } from "./SqlStores.ts"
@@ -11,6 +12,10 @@ export interface UsersBySql extends UserStores {
     names: Pick<Delivery, "id" | "lease">
   ) => Effect.Effect<unknown, unknown>
 }
+
+/** Entries of the audit log that are compared after each one, at most, and of what time. */
+const auditedMax = 5
+const auditedFor_ms = 10_000
 
 /** The ids that each side draws are left out: that of a claim's lease, and that of a message that was joined. */
 const shownDelivery = (delivery: Delivery) =>
@@ -43,6 +48,15 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
     comparison.after(self, () => webhooks.find(webhookId))
 
   const accounts = comparison.port("AccountStore", memory.accounts, sql.accounts)
+  const audit = comparison.port("AuditLog", memory.audit, sql.audit)
+
+  /** Asks for entries as their readers do, of whom and what the last one is: the first page, and what comes behind it. */
+  const entriesOf = ({ action, at, doer, owner }: AuditEvent) =>
+    Effect.gen(function* () {
+      const [last] = yield* audit.list({ limit: 1, user: doer.userId ?? undefined })
+      yield* audit.list({ limit: auditedMax, user: owner ?? undefined, after: last })
+      yield* audit.list({ limit: auditedMax, action, from: at - auditedFor_ms, until: at })
+    })
 
   return {
     accounts: {
@@ -53,7 +67,10 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
           accounts.sessionsOf(session.userId)
         )
     },
-    audit: comparison.port("AuditLog", memory.audit, sql.audit),
+    audit: {
+      ...audit,
+      record: (event) => comparison.after(audit.record(event), () => entriesOf(event))
+    },
     quotas: comparison.port("QuotaStore", memory.quotas, sql.quotas),
     webhooks: {
       ...webhooks,
