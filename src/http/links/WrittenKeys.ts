@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
 import type { KnownDomains } from "../domains/Domains.ts"
 
-/** Finds the row of a link's text as it is written, and where that leads nowhere, of what it may mean as well because its domain ignores case. */
+/** Finds the row of a link's text as it is written, and where that leads nowhere, of the alias that it may mean as well because its domain ignores case. Minted keys are found as they are written alone. */
 export const findAsWritten = <E>(
   domains: Pick<KnownDomains, "foldedOf">,
   find: (text: string) => Effect.Effect<Link | null, E>,
@@ -14,6 +14,6 @@ export const findAsWritten = <E>(
     : Effect.flatMap(find(text), (link) =>
         link !== null && link.deletedAt === null
           ? Effect.succeed(link)
-          : Effect.map(find(folded), (other) => other ?? link)
+          : Effect.map(find(folded), (other) => (other?.custom === true ? other : link))
       )
 }

@@ -1,5 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
+import { domainKeyOf, qualifiedKey } from "../../../src/keys/QualifiedKey.ts"
 import { jsonOf } from "../../support/http/HttpClient.ts"
 import { expectProblem } from "../../support/http/Problems.ts"
 import {
@@ -112,6 +113,31 @@ withService("a domain", {}, (it) => {
       yield* create({ url: `${url}default`, alias: "CaseCounts" })
       expect((yield* get("/casecounts")).status).toBe(404)
       expect((yield* get("/CaseCounts")).headers.location).toBe(`${url}default`)
+    })
+  )
+
+  it.effect("finds, changes and deletes no minted key that is written in capitals", () =>
+    Effect.gen(function* () {
+      const { links } = yield* TestService
+      const domain = "minted.example"
+      yield* addVerified(domain)
+      yield* asAdmin("PATCH", `${domains}/${domain}`, { ignoresCase: true })
+      yield* create({ url: `${url}minted`, domain })
+      const [row] = (yield* links.list({ order: "createdAt-desc", limit: 1, lookedAtMax: 1 })).links
+      const { domain: number } = domainKeyOf(row!.key)
+      // As a key is that was minted without capitals.
+      const key = "abc4efg"
+      yield* links.insertMany([{ ...row!, key: qualifiedKey({ domain: number, key }), createId: 1 }])
+      expect((yield* at(domain, `/${key}`)).headers.location).toBe(`${url}minted`)
+      const written = key.toUpperCase()
+      // The second time it is cached.
+      for (const path of [`/${written}`, `/${written}`, `/${written}+`])
+        expect((yield* at(domain, path)).status).toBe(404)
+      const link = (key: string, method: string, body?: object) =>
+        asAdmin(method, `/api/v1/links/${key}?domain=${domain}`, body)
+      expect((yield* link(written, "PATCH", { title: "Another one" })).status).toBe(404)
+      expect((yield* link(written, "DELETE")).status).toBe(404)
+      expect(jsonOf(yield* link(key, "GET"))).toMatchObject({ title: null })
     })
   )
 
