@@ -149,7 +149,7 @@ export interface ShownLink extends Partial<Record<string, unknown>> {
 /** Which links a list is to have, as the parameters of the service say it; `domain` is a number. */
 export interface ListWish {
   readonly archived: "false" | "true" | "any"
-  readonly orderBy: "createdAt-desc" | "createdAt-asc"
+  readonly orderBy: "createdAt-desc" | "createdAt-asc" | "visits-desc" | "lastVisit-desc"
   readonly limit: number
   readonly tag?: string | undefined
   readonly notTag?: string | undefined

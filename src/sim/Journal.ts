@@ -2,6 +2,7 @@ import type { Domain } from "../model/Domain.ts"
 import type { Link } from "../model/Link.ts"
 import type { AuditEvent } from "../model/Audit.ts"
 import type { Webhook, WebhookMessage } from "../model/Webhook.ts"
+import type { LinkRank } from "../storage/links/LinkStore.ts"
 import type { Quota } from "../storage/accounts/QuotaStore.ts"
 import type { Counted } from "./clients/Traits.ts"
 import type { RangeSlot, Watermark } from "../storage/keys/KeyRangeStore.ts"
@@ -58,6 +59,8 @@ export type StoreEntry =
       readonly isInVain?: true
     }
   | { readonly tag: "closed"; readonly by: string; readonly shard: number; readonly batch: string }
+  /** A pool in memory has told that a record may be closed: a kill takes none of its keys any more. */
+  | { readonly tag: "settled"; readonly by: string; readonly shard: number; readonly batch: string }
   /** An epoch that a pool shard's Redis has stored. */
   | { readonly tag: "poolClaimed"; readonly by: string; readonly shard: number; readonly epoch: number }
   /** Keys that a push added to the pool shard's list. A repeated push adds none, and is not recorded. */
@@ -187,6 +190,8 @@ export type VisitEntry =
       readonly writer?: string
     }
   /** The process has heard that the store has taken its newest batch, or its writer's. */
+  /** Links were given ranks by their visits, those that were still there. */
+  | { readonly tag: "ranked"; readonly by: string; readonly ranks: ReadonlyArray<LinkRank> }
   | { readonly tag: "heard counted"; readonly by: string; readonly writer?: string }
 
 /** What becomes of users, their sessions and quotas, and of events for their webhooks. */

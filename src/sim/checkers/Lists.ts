@@ -1,29 +1,44 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange, ListWish } from "../History.ts"
 import { listings } from "./facts/listed.ts"
+import { hasForgotten } from "./facts/remembered.ts"
+import { isByVisits, ranksOf, unranked } from "./facts/ranks.ts"
 import { versionsIn } from "./facts/lives.ts"
 import { isShownAs, visitsOf } from "./facts/shown.ts"
 
-/** The places where a page's order is broken. */
-const misplacedIn = (moments: ReadonlyArray<number>, { orderBy }: ListWish): ReadonlyArray<number> => {
-  const sign = orderBy === "createdAt-asc" ? 1 : -1
-  return moments.flatMap((moment, index) =>
-    index > 0 && sign * (moment - moments[index - 1]!) < 0 ? [index] : []
-  )
+/** A link's place in a list: when it was created, and the least and the most that its rank may have been meanwhile. */
+interface Place {
+  readonly createdAt: number
+  readonly least: number
+  readonly most: number
+}
+
+/** Whether a link may come before another one. */
+const mayPrecede = (one: Place, other: Place, { orderBy }: ListWish): boolean => {
+  if (one.most !== other.least) return one.most > other.least
+  return orderBy === "createdAt-asc" ? one.createdAt <= other.createdAt : one.createdAt >= other.createdAt
 }
 
 /**
  * A list has each link once that was there when it was asked for and stays until it is answered, and no other one; those alone that its filter has, and that are a user's own where a user asks: as they were meanwhile, in its order, with no more on a
- * page than were asked for. A number of links that is said to be exact is one that there was. What is missing from lists that are not whole, since a database did not answer, is not judged.
+ * page than were asked for. In an order by visits a link that is ranked meanwhile may be missing from several pages; each link that was visited gets its rank. A number of links that is said to be exact is one that there was. What is missing from lists that are not whole, since a database did not answer, is not judged.
  */
 export const Lists: Checker = {
   name: "lists",
   check: (evidence) => {
     const { exchanges, lives } = evidence
     const asked = exchanges.filter(({ kind, pages }) => kind === "list" && pages !== undefined)
-    if (asked.length === 0) return []
+    const withoutRank = unranked(evidence).map(({ link: { key } }) => ({
+      checker: Lists.name,
+      at_us: evidence.end_us,
+      text: `${key} was visited, and no list by visits knows that`,
+      keys: [key]
+    }))
+    if (asked.length === 0) return withoutRank
     const listing = listings(evidence)
     const visits = visitsOf(evidence)
+    const ranks = ranksOf(evidence)
+    const isForgotten = hasForgotten(evidence.journal)
 
     const judged = ({
       answered_us: until_us,
@@ -65,15 +80,29 @@ export const Lists: Checker = {
             ]
           : twice
       })
-      const moments = rows.map(({ shown }) => Date.parse(shown.createdAt))
+      const { orderBy } = wish
+      // What a standby has not been given has no rank there.
+      const isUnknown = isByVisits(orderBy) && isForgotten
+      const rankOf = (link: Parameters<typeof ranks>[0]) =>
+        isByVisits(orderBy) ? ranks(link, orderBy, since_us, until_us) : { least: 0, most: 0 }
+      const places = rows.map(({ key, shown }): Place => {
+        const createdAt = Date.parse(shown.createdAt)
+        return { createdAt, ...rankOf({ key, createdAt }) }
+      })
+      const isMoved = (link: Parameters<typeof ranks>[0]) => {
+        const { least, most } = rankOf(link)
+        return pages.length > 1 && (isUnknown || least !== most)
+      }
       const wrong = total === undefined ? undefined : wrongTotal(total)
       return [
         ...rowsFaults,
-        ...(isWhole ? missing(has) : []).map(({ link: { key } }) =>
-          violation(`is without ${key}, which was there`, key)
-        ),
-        ...misplacedIn(moments, wish).map((index) =>
-          violation(`has ${rows[index]!.key} in the wrong place`, rows[index]!.key)
+        ...(isWhole ? missing(has) : [])
+          .filter(({ link }) => !isMoved(link))
+          .map(({ link: { key } }) => violation(`is without ${key}, which was there`, key)),
+        ...(isUnknown ? [] : places).flatMap((place, index) =>
+          index === 0 || mayPrecede(places[index - 1]!, place, wish)
+            ? []
+            : [violation(`has ${rows[index]!.key} in the wrong place`, rows[index]!.key)]
         ),
         ...pages
           .filter(({ length }) => length > wish.limit)
@@ -81,6 +110,6 @@ export const Lists: Checker = {
         ...(wrong === undefined ? [] : [violation(wrong)])
       ]
     }
-    return asked.flatMap(judged)
+    return [...asked.flatMap(judged), ...withoutRank]
   }
 }

@@ -78,7 +78,7 @@ export class Lists {
     const since_us = this.#world.now_us
     const list: ListWish = {
       ...drawFilter(this.#chance, this.#domains),
-      orderBy: this.#chance.pick(["createdAt-desc", "createdAt-asc"]),
+      orderBy: this.#chance.pick(["createdAt-desc", "createdAt-asc", "visits-desc", "lastVisit-desc"]),
       limit: this.#chance.pick(limits)
     }
     const apiKey = drawApiKey(this.#chance, this.#users)

@@ -1,14 +1,4 @@
-import {
-  Context,
-  Duration,
-  Effect,
-  Either,
-  type Fiber,
-  type Layer,
-  Option,
-  Schedule,
-  type Scope
-} from "effect"
+import { Context, Duration, Effect, Either, type Fiber, Layer, Option, Schedule, type Scope } from "effect"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as PoolRest from "../../actors/keys/PoolRest.ts"
@@ -47,7 +37,7 @@ import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { Witness } from "../../storage/nodes/Witness.ts"
 import * as Pulse from "../../time/Pulse.ts"
 import { TrustedTime, type TrustedTimeService } from "../../time/TrustedTime.ts"
-import type { VisitStore } from "../../storage/visits/VisitStore.ts"
+import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as VisitMaintenance from "../../visits/VisitMaintenance.ts"
 import { VisitRetention } from "../../visits/VisitRetention.ts"
 import * as Visits from "../../visits/Visits.ts"
@@ -76,8 +66,9 @@ const httpOptions = {
   anonymousCreates: true
 }
 
-/** How long after its end a day is rolled up in production, how much faster the time of upkeep goes, and rows of one step: few, so that other things happen in between. */
+/** How long after its end a day is rolled up in production, and how long after an hour links are ranked; how much faster the time of upkeep goes, and rows of one step: few, so that other things happen in between. */
 const settle_ms = Duration.toMillis("12 hours")
+const rankAfter_ms = Duration.toMillis("20 minutes")
 const hurry = 200
 const upkeepStepMax = 3
 
@@ -89,13 +80,29 @@ const beside =
       self as unknown as Effect.Effect<Context.Context<Has | R>, E, Scope.Scope>
     ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
-/** Rolls up visits, by a clock by which a day ended as much earlier as it is to be rolled up earlier. */
+/** The upkeep of visits with some of its steps, by a clock that is ahead. */
+const visitUpkeep = (steps: Partial<typeof VisitStore.Service>, ahead_ms: number) =>
+  hurried(
+    VisitMaintenance.layer({ stepMax: upkeepStepMax }).pipe(
+      Layer.provide(
+        Layer.effect(
+          VisitStore,
+          Effect.map(VisitStore, (visits) => ({ ...visits, ...steps }))
+        )
+      )
+    ),
+    { hurry, ahead_ms }
+  )
+
+const nothing = () => Effect.succeed(false)
+
+/** Rolls up visits, and ranks links by them, by clocks by which a day and an hour ended as much earlier as this is to be done earlier. */
 const rollingUp = (settle_s: number) =>
   beside(
-    hurried(VisitMaintenance.layer({ stepMax: upkeepStepMax }), {
-      hurry,
-      ahead_ms: settle_ms - settle_s * 1_000
-    })
+    Layer.merge(
+      visitUpkeep({ rank: nothing }, settle_ms - settle_s * 1_000),
+      visitUpkeep({ rollUp: nothing, drop: nothing }, rankAfter_ms - settle_s * 1_000)
+    )
   )
 
 /** Puts what is left in the pool of a process alone into the stock. */

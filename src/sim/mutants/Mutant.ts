@@ -38,10 +38,15 @@ export interface Mutant {
   readonly make: () => Mutation
 }
 
+/** How long faults last at most where a mutant has options of its own, in seconds: runs that are longer are about clocks of single machines. */
+const faultyMax_s = 400
+
 /** The options with which a seed is run to find it. */
 export const optionsOf = ({ options, preset = "swarm" }: Mutant, seed: number): SimOptions => {
   const drawn = presets[preset](seed)
-  return options === undefined ? drawn : options({ ...drawn, alone: null })
+  return options === undefined
+    ? drawn
+    : options({ ...drawn, alone: null, faulty_s: Math.min(drawn.faulty_s, faultyMax_s) })
 }
 
 /** Has runs in which nothing goes wrong but this, and clients do more of something. */

@@ -6,7 +6,7 @@ import type { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import type { KeyStock, StockKind } from "../../storage/keys/KeyStock.ts"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
-import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { LinkRank, LinkStore } from "../../storage/links/LinkStore.ts"
 import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { LastTake } from "../../storage/visits/VisitTakes.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
@@ -36,6 +36,7 @@ export interface Tables {
   readonly ended: Map<string, number>
   readonly updateIds: Map<string, ReadonlyArray<number>>
   readonly takes: Map<string, ReadonlyArray<LastTake>>
+  readonly ranks: Map<string, LinkRank>
   readonly guards: Map<string, GuardedCreatesMemory.GuardRow>
   readonly stocked: DatabaseMarkMemory.Tables
   readonly visits: VisitStoreMemory.Tables
@@ -59,6 +60,7 @@ export const emptyTables = (log: CommitLog): Tables => ({
   ended: log.map("links"),
   updateIds: log.map("links"),
   takes: log.map("links"),
+  ranks: log.map("link_ranks"),
   guards: log.map("create_guards"),
   stocked: {
     epochs: log.map("pool_shards"),
@@ -96,6 +98,7 @@ export const cloned = (from: Tables, log: CommitLog): Tables => {
   copyMap(from.ended, to.ended)
   copyMap(from.updateIds, to.updateIds)
   copyMap(from.takes, to.takes)
+  copyMap(from.ranks, to.ranks)
   copyMap(from.guards, to.guards)
   copyMap(from.ownersGone, to.ownersGone)
   copyMap(from.outbox, to.outbox)
@@ -159,6 +162,7 @@ export class DatabaseCopy {
       guards,
       home,
       ownersGone: gone,
+      ranks,
       removals,
       rows,
       stocked,
@@ -174,7 +178,7 @@ export class DatabaseCopy {
       ? (key) => isLocked(linkRow(key)) || BucketHome.isPassedOver(home, key)
       : (key) => isLocked(linkRow(key))
     const rowsHere = isOneOfSeveral ? BucketHome.atHome(home, rows) : rows
-    const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes }, rowsHere)
+    const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes, ranks }, rowsHere)
     let picked: ReadonlyArray<string> = []
     const inMemory: Stores = {
       links: rightLinks,
@@ -196,6 +200,7 @@ export class DatabaseCopy {
       Compared.make(inMemory, options.compared.sql, (keys) => (picked = keys), {
         rows,
         ended,
+        visits,
         isLocked: this.isLocked,
         differs: options.compared.differs,
         broken: options.compared.broken

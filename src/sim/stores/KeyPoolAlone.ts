@@ -50,11 +50,14 @@ export const make = (
         Effect.suspend(() => {
           const { epoch } = claim
           const isKnown = Effect.runSync(pool.known(shard, [batch])).length > 0
-          return fenced(epoch, pool.push(claim, batch), () => {
+          const noted = () => {
             if (isKnown) return
             const keys = toStrings(batch.keys)
             journal.add({ tag: "pushed", by, shard, epoch, batch: textOfName(batch), keys })
-          })
+          }
+          return Effect.tap(fenced(epoch, pool.push(claim, batch), noted), ({ settled }) =>
+            settled.forEach((name) => journal.add({ tag: "settled", by, shard, batch: textOfName(name) }))
+          )
         }),
       lease: (_, wanted) =>
         Effect.sync(() => {

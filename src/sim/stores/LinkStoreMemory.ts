@@ -100,12 +100,14 @@ export const makeOver = (
   links: Map<string, Link>,
   ended: Map<string, number> = new Map(),
   {
+    ranks,
     takes,
     updateIds
   }: {
     readonly updateIds: Map<string, ReadonlyArray<number>>
     readonly takes: Map<string, ReadonlyArray<LastTake>>
-  } = { updateIds: new Map(), takes: new Map() },
+    readonly ranks: Map<string, LinkRank>
+  } = { updateIds: new Map(), takes: new Map(), ranks: new Map() },
   countable: Rows = links
 ): typeof LinkStore.Service => {
   const update = ({ at, change, key, onlyIf, owner, updateId }: Update): Link | null => {
@@ -134,8 +136,6 @@ export const makeOver = (
     }
     return taken
   }
-
-  const ranks = new Map<string, LinkRank>()
 
   const rank = (given: LinkRank) => {
     const { createdAt, key } = given

@@ -9,6 +9,7 @@ import {
   type VisitBatch,
   VisitStore
 } from "../../storage/visits/VisitStore.ts"
+import type { LinkRank } from "../../storage/links/LinkStore.ts"
 import { startOf } from "../../storage/visits/VisitPeriods.ts"
 
 interface Count {
@@ -23,15 +24,31 @@ interface Hour extends Count {
   readonly visitors: Map<number, number>
 }
 
+/** A row of an hour. */
+export interface Row {
+  readonly hour: number
+  readonly subject: string
+}
+
+/** What comes before all of them. */
+export const beginning: Row = { hour: 0, subject: "" }
+
 /** The tables: an hour's row by subject and hour. */
 export interface Tables {
   readonly totals: Map<string, Count>
   readonly hours: Map<string, Map<number, Hour>>
   readonly writers: Map<string, { readonly sequence: number; readonly at: number }>
+  /** The last hour of which the links were ranked. */
+  readonly ranked: { last: Row }
 }
 
 /** Empty tables. */
-export const emptyTables = (): Tables => ({ totals: new Map(), hours: new Map(), writers: new Map() })
+export const emptyTables = (): Tables => ({
+  totals: new Map(),
+  hours: new Map(),
+  writers: new Map(),
+  ranked: { last: beginning }
+})
 
 /** The same rows, in tables of their own. */
 export const cloned = (tables: Tables): Tables => structuredClone(tables)
@@ -148,39 +165,67 @@ const top = (tables: Tables, range: HourRange, max: number): ReadonlyArray<Value
   })
 }
 
-interface Row {
-  readonly hour: number
-  readonly subject: string
-}
-
 const inOrder = (one: Row, other: Row) =>
   one.hour - other.hour || (one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : 0)
 
-/** `VisitStore.rank`, which looks at every hour once. */
-const ranking = (tables: Tables): (typeof VisitStore.Service)["rank"] => {
-  let seen: Row = { hour: 0, subject: "" }
-  return (until, max, handOn) =>
+/** Hours of which the links are to be ranked next: with which ranks, and where they begin and end. */
+export interface RankStep {
+  readonly ranks: ReadonlyArray<LinkRank>
+  readonly before: Row
+  readonly last: Row
+}
+
+/** The next step of `VisitStore.rank`, which looks at every hour once; `undefined`: there is none. */
+export const nextRanks = (
+  { hours: rows, ranked: { last: before }, totals }: Tables,
+  until: number,
+  max: number
+): RankStep | undefined => {
+  const next = [...rows]
+    .flatMap(([subject, hours]) => [...hours.keys()].map((hour): Row => ({ hour, subject })))
+    .filter((row) => row.hour < until && inOrder(row, before) > 0)
+    .toSorted(inOrder)
+    .slice(0, max)
+  const last = next.at(-1)
+  if (last === undefined) return undefined
+  const hours = new Map(next.map(({ hour, subject }) => [subject, hour]))
+  const ranks = [...hours]
+    .filter(([subject]) => isLinkSubject(subject))
+    .map(([subject, hour]) => {
+      const { bots, nonBots } = totals.get(subject)!
+      return { ...linkOfSubject(subject), visits: nonBots + bots, lastVisit: hour }
+    })
+  return { ranks, before, last }
+}
+
+/** Notes that a step was handed on, unless another one has meanwhile: gives what undoes that, if it was noted. */
+export const noteRanked = (
+  { ranked }: Tables,
+  { before, last }: Pick<RankStep, "before" | "last">
+): (() => void) | undefined => {
+  if (inOrder(ranked.last, before) !== 0) return undefined
+  ranked.last = last
+  return () => {
+    ranked.last = before
+  }
+}
+
+/** Has all hours ranked once more: some have come that were not, or were somewhere else. */
+export const rankAgain = ({ ranked }: Tables) => {
+  ranked.last = beginning
+}
+
+const ranking =
+  (tables: Tables): (typeof VisitStore.Service)["rank"] =>
+  (until, max, handOn) =>
     Effect.suspend(() => {
-      const rows = [...tables.hours]
-        .flatMap(([subject, hours]) => [...hours.keys()].map((hour): Row => ({ hour, subject })))
-        .filter((row) => row.hour < until && inOrder(row, seen) > 0)
-        .toSorted(inOrder)
-        .slice(0, max)
-      const last = rows.at(-1)
-      if (last === undefined) return Effect.succeed(false)
-      const hours = new Map(rows.map(({ hour, subject }) => [subject, hour]))
-      const ranks = [...hours]
-        .filter(([subject]) => isLinkSubject(subject))
-        .map(([subject, hour]) => {
-          const { bots, nonBots } = tables.totals.get(subject)!
-          return { ...linkOfSubject(subject), visits: nonBots + bots, lastVisit: hour }
-        })
-      return Effect.map(ranks.length === 0 ? Effect.void : handOn(ranks), () => {
-        seen = last
+      const step = nextRanks(tables, until, max)
+      if (step === undefined) return Effect.succeed(false)
+      return Effect.map(step.ranks.length === 0 ? Effect.void : handOn(step.ranks), () => {
+        noteRanked(tables, step)
         return true
       })
     })
-}
 
 /** `VisitStore` over tables. It keeps every hour, so that there is nothing to roll up or to drop. */
 export const makeOver = (tables: Tables): typeof VisitStore.Service =>

@@ -11,6 +11,9 @@ type Entry<Tag extends JournalEntry["tag"]> = Extract<JournalEntry, { readonly t
 /** An owner that finishes a record leaves out what is bound, as it read within this time before it pushes, unless it was paused in between. */
 const readBefore_us = 6 * s_us
 
+/** How long after it was taken from a buffer a key is bound at the latest, but for requests that are very slow. */
+const takenFor_us = 10 * s_us
+
 /** Follows every key from its minting to its binding. */
 class Ways {
   readonly violations: Array<Violation> = []
@@ -19,6 +22,10 @@ class Ways {
   readonly #shards = new Map<string, number>()
   /** The batch that each key was pushed with last. */
   readonly #batches = new Map<string, string>()
+  /** Those of creates that were refused: they come behind all others in the buffer. */
+  readonly #refused = new Set<string>()
+  /** When its batch was settled. */
+  readonly #settled = new Map<string, number>()
   /** The shard that each key was returned to since: a node returns its keys to the shard that it leased from last. */
   readonly #returnedTo = new Map<string, number>()
   readonly #bound = new Map<string, number>()
@@ -69,6 +76,10 @@ class Ways {
         return this.#forget(entry)
       case "closed":
         return this.#close(entry)
+      case "settled":
+        return this.#settle(entry)
+      case "refused":
+        return entry.keys.forEach((key) => this.#refused.add(key))
       case "bound":
       case "conflicted":
         return entry.link.custom ? undefined : this.#use(entry)
@@ -102,7 +113,7 @@ class Ways {
     return this.#areAlone && this.#draining.has(process) ? ["leased"] : []
   }
 
-  #found(entry: JournalEntry, text: string, key?: string) {
+  #found(entry: Pick<JournalEntry, "at_us" | "by">, text: string, key?: string) {
     const { at_us, by } = entry
     this.violations.push({
       checker: KeyLifecycle.name,
@@ -143,6 +154,8 @@ class Ways {
     for (const key of entry.keys) {
       this.#shards.set(key, entry.shard)
       this.#batches.set(key, entry.batch)
+      this.#settled.delete(key)
+      this.#refused.delete(key)
       this.#returnedTo.delete(key)
       const bound_us = this.#bound.get(key)
       if (bound_us === undefined || entry.at_us - bound_us < readBefore_us || this.#strays.has(key)) continue
@@ -153,20 +166,38 @@ class Ways {
 
   #close(entry: Entry<"closed">) {
     const { batch, shard } = entry
-    const name = `batch ${batch} of pool shard ${shard}`
-    const keys = this.#pushed.get(`${shard}/${batch}`)
-    if (keys === undefined) return this.#found(entry, `${name} was closed before it was pushed`)
-    // Those that were given back may have been when it was about to be closed.
-    const left = keys.filter(
-      (key) =>
-        this.#places.get(key) === "pooled" && this.#batches.get(key) === batch && !this.#returnedTo.has(key)
+    if (!this.#pushed.has(`${shard}/${batch}`))
+      this.#found(entry, `batch ${batch} of pool shard ${shard} was closed before it was pushed`)
+  }
+
+  /** From then on the record of its keys may be closed: a kill must not take any of them. */
+  #settle(entry: Entry<"settled">) {
+    const { at_us, batch, shard } = entry
+    const isOfIt = (key: string) => this.#batches.get(key) === batch
+    const keys = (this.#pushed.get(`${shard}/${batch}`) ?? []).filter(isOfIt)
+    const left = keys.filter((key) => this.#places.get(key) === "pooled")
+    for (const key of keys) if (!this.#settled.has(key)) this.#settled.set(key, at_us)
+    if (left.length > 0) {
+      const text = `batch ${batch} of pool shard ${shard} was settled with ${left.length} of its keys in the pool, which a kill takes`
+      this.#found(entry, text, left[0])
+    }
+  }
+
+  /** Looks at a key that is in a buffer, or was just bound: it must have left the buffer of its process before its batch was settled. */
+  #leaves(entry: Pick<JournalEntry, "at_us" | "by">, key: string) {
+    const settled_us = this.#settled.get(key)
+    if (settled_us === undefined || entry.at_us - settled_us < takenFor_us || this.#refused.has(key)) return
+    const ago_s = Math.round((entry.at_us - settled_us) / s_us)
+    this.#found(
+      entry,
+      `${key} was in a buffer, which a kill takes, when its batch was settled ${ago_s} s ago`,
+      key
     )
-    if (this.#areAlone && left.length > 0)
-      this.#found(
-        entry,
-        `${name} was closed with ${left.length} of its keys in the pool, which a kill takes`,
-        left[0]
-      )
+  }
+
+  /** Looks at the keys that are in buffers at last. */
+  end(end_us: number, buffered: ReadonlySet<string>) {
+    for (const key of buffered) this.#leaves({ at_us: end_us, by: "a node" }, key)
   }
 
   #return(entry: Entry<"returned">) {
@@ -220,6 +251,7 @@ class Ways {
     // Also one that is handed out twice: the statement that binds it looks in all domains. Only what the database has forgotten it cannot see.
     if (before !== entry.link.key && !this.#again.has(key))
       this.#found(entry, `${entry.link.key} was bound while ${before} was`, key)
+    if (entry.tag === "bound") this.#leaves(entry, key)
     this.#texts.set(key, entry.link.key)
     this.#bound.set(key, entry.at_us)
     this.#targets.set(key, entry.link.url)
@@ -231,15 +263,16 @@ class Ways {
 
 /**
  * C1, before the primary key has to hold it: a key is minted, recorded, pushed, leased and bound in this order and once each, or is returned and leased
- * again; and when it is free again, it is stocked rather than minted. A process alone has a record of each key that is in its pool. Only a Redis that forgets hands one out twice; whatever else does would show in
+ * again; and when it is free again, it is stocked rather than minted. A process alone has a record of each key that is in its pool or its buffer. Only a Redis that forgets hands one out twice; whatever else does would show in
  * `linkmint_key_conflicts_total` some day.
  */
 export const KeyLifecycle: Checker = {
   name: "key ways",
   seesForgotten: true,
-  check: ({ journal, options }) => {
+  check: ({ buffered, end_us, journal, options }) => {
     const ways = new Ways(options.alone !== null)
     for (const entry of journal) ways.add(entry)
+    ways.end(end_us, buffered)
     return ways.violations
   }
 }

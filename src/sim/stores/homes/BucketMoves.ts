@@ -10,6 +10,7 @@ import type { World } from "../../world/World.ts"
 import { query, statement } from "../database/Transactions.ts"
 import type { Tables } from "../DatabaseCopy.ts"
 import type { VirtualDatabase } from "../VirtualDatabase.ts"
+import * as VisitStoreMemory from "../VisitStoreMemory.ts"
 import * as Asks from "./Asks.ts"
 import { movedOf, Replication } from "./Replication.ts"
 
@@ -66,6 +67,7 @@ export const movePlaces = [
   "the next step is delete",
   "rows of create_guards are deleted",
   "rows of links are deleted",
+  "rows of link_ranks are deleted",
   "rows of visit_periods are deleted",
   "the barrier is gone",
   "the next step is done"
@@ -238,6 +240,8 @@ export class BucketMoves {
     })
 
     const switchOver = Effect.gen(function* () {
+      // Hours of the links that have arrived may not have been ranked where they come from.
+      yield* ask(to, "rank again", ({ visits }) => VisitStoreMemory.rankAgain(visits))
       yield* barrier(to, false)
       yield* at("the target's barrier is open")
       if (!(yield* placement.end({ buckets, from: from.number, to: to.number }))) return yield* stopped
@@ -262,7 +266,7 @@ export class BucketMoves {
       yield* ask(from, "leftovers", ({ home }) => {
         if (home.barriers.has(id) || defects.deletesBeforeSwitch === true) home.leftovers.add(id)
       })
-      for (const table of ["create_guards", "links", "visit_periods"] as const) {
+      for (const table of ["create_guards", "links", "link_ranks", "visit_periods"] as const) {
         let isMore = true
         while (isMore) {
           isMore = yield* ask(from, "delete", (tables) => {

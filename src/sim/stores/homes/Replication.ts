@@ -19,9 +19,17 @@ export interface Moved {
 }
 
 /** As `movedTables` has them: guards; links with all that is known of each; visits, by subject. */
-export const movedOf = ({ ended, guards, rows, takes, updateIds, visits }: Tables): ReadonlyArray<Moved> => {
-  const ofLinks = (table: object): Moved => ({
-    name: "links",
+export const movedOf = ({
+  ended,
+  guards,
+  ranks,
+  rows,
+  takes,
+  updateIds,
+  visits
+}: Tables): ReadonlyArray<Moved> => {
+  const ofKeys = (name: string, table: object): Moved => ({
+    name,
     rows: table as Map<string, unknown>,
     bucketOf
   })
@@ -37,7 +45,8 @@ export const movedOf = ({ ended, guards, rows, takes, updateIds, visits }: Table
   })
   return [
     { name: "create_guards", rows: guards, bucketOf: bucketOfName },
-    ...[rows, ended, updateIds, takes].map(ofLinks),
+    ...[rows, ended, updateIds, takes].map((table) => ofKeys("links", table)),
+    ofKeys("link_ranks", ranks),
     ...[visits.totals, visits.hours].map(ofVisits)
   ]
 }

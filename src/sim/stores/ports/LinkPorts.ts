@@ -125,7 +125,10 @@ const linkStore = (
         (copy) => update(copy, by, updates)
       ),
     list: (wanted) => call("LinkStore.list", query, ({ links }) => links.list(wanted)),
-    rankMany: (ranks) => call("LinkStore.rankMany", statement(), ({ links }) => links.rankMany(ranks)),
+    rankMany: (ranks) =>
+      call("LinkStore.rankMany", statement(), ({ journal, links }) =>
+        Effect.tap(links.rankMany(ranks), () => journal.add({ tag: "ranked", by, ranks }))
+      ),
     crawlable: (wanted) => call("LinkStore.crawlable", query, ({ links }) => links.crawlable(wanted)),
     takeVisits: (takes) =>
       call(

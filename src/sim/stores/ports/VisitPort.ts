@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { isLinkSubject } from "../../../model/Visit.ts"
-import type { StorageError } from "../../../storage/StorageError.ts"
+import { StorageError } from "../../../storage/StorageError.ts"
 import type { VisitBatch, VisitStore } from "../../../storage/visits/VisitStore.ts"
 import type { Journal } from "../../Journal.ts"
 import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
@@ -75,6 +75,9 @@ const writeVisits = (
   })
 }
 
+/** Ranks are handed on later. */
+const notNow = new StorageError({ operation: "VisitStore.rank", applied: "no", reason: "not yet" })
+
 /** The store of visits, as a process reaches it. */
 export const make = (call: Call, by: string, surroundings: Surroundings): typeof VisitStore.Service => {
   const { isOneOfSeveral, journal } = surroundings
@@ -103,8 +106,23 @@ export const make = (call: Call, by: string, surroundings: Surroundings): typeof
         transaction(() => ["visit_rolled"], undefined),
         (visits) => visits.rollUp(until, max)
       ),
-    // No process of the simulation lists links.
-    rank: () => Effect.succeed(false),
+    rank: (until, max, handOn) =>
+      Effect.gen(function* () {
+        const step = yield* ask("rank", query, (visits, { tables }) => {
+          const step = VisitStoreMemory.nextRanks(tables.visits, until, max)
+          // Where stores are compared, those of production tell what they would hand on.
+          return Effect.as(Effect.ignore(visits.rank(until, max, () => notNow)), step)
+        })
+        if (step === undefined) return false
+        if (step.ranks.length > 0) yield* handOn(step.ranks)
+        yield* ask("rank", statement(), (_, { log, tables }) =>
+          Effect.sync(() => {
+            const undo = VisitStoreMemory.noteRanked(tables.visits, step)
+            if (undo !== undefined) log.changed("visit_ranked", "", undo)
+          })
+        )
+        return true
+      }),
     drop: (before, max) => ask("drop", statement(), (visits) => visits.drop(before, max)),
     dropWriters: (before) => ask("dropWriters", statement(), (visits) => visits.dropWriters(before)),
     forget: (subjects) =>

@@ -4,13 +4,14 @@ import { toStrings } from "../../../keys/PackedKeys.ts"
 import type { Link } from "../../../model/Link.ts"
 import type { Watermark } from "../../../storage/keys/KeyRangeStore.ts"
 import type { BatchRecord } from "../../../storage/keys/KeyStock.ts"
-import { type Update, updatesRemembered } from "../../../storage/links/LinkStore.ts"
+import { type LinkRank, type Update, updatesRemembered } from "../../../storage/links/LinkStore.ts"
 import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
 import { endOf, startOf } from "../../../storage/visits/VisitPeriods.ts"
 import { subjectOfLink, valuesMax } from "../../../model/Visit.ts"
 import type { VisitBatch } from "../../../storage/visits/VisitStore.ts"
 import type { BrokenStatements } from "./BrokenStatements.ts"
+import { beginning, nextRanks, type Row, type Tables as VisitTables } from "../VisitStoreMemory.ts"
 import { Comparison, type Differs } from "./Comparison.ts"
 import type { Stores } from "./SqlStores.ts"
 
@@ -19,6 +20,7 @@ export interface Surroundings {
   /** The tables of those in memory. */
   readonly rows: ReadonlyMap<string, Link>
   readonly ended: ReadonlyMap<string, number>
+  readonly visits: VisitTables
   /** Whether another transaction has locked the row of a key: SQLite has no such locks. */
   readonly isLocked: (key: string) => boolean
   readonly differs: Differs
@@ -62,9 +64,14 @@ const formerVisits = (until: number): VisitBatch => {
   }
 }
 
+/** Links of a list by visits that are compared after some were ranked, and that are looked at for it. */
+const rankedMax = 8
+const rankedLookedAt = 10_000
+
 /** One in so many batches of visits is written again. */
 const writtenAgain = 4
 
+const rankText = (rank: LinkRank) => `${subjectOfLink(rank)}: ${rank.visits}, ${rank.lastVisit}`
 const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
 const keyOf = ({ key }: { readonly key: string }) => key
 const sorted = (keys: Iterable<string>) => Array.from(keys).toSorted()
@@ -77,7 +84,7 @@ export const make = (
   memory: Stores,
   sql: Stores,
   picked: (keys: ReadonlyArray<string>) => void,
-  { broken, differs, ended, isLocked, rows }: Surroundings
+  { broken, differs, ended, isLocked, rows, visits }: Surroundings
 ): Compared => {
   const comparison = new Comparison(differs, broken)
   const { part } = comparison
@@ -180,6 +187,8 @@ export const make = (
   /** Some subjects that were written, and up to which hour visits are rolled up, or are about to be. */
   const subjects = new Set<string>()
   let rolledTo = 0
+  /** Up to which hour hours are dropped, or are about to be. */
+  let droppedTo = 0
   let written = 0
 
   /** Compares what is told of some visits by the day, and in all: upkeep changes nothing of it. */
@@ -206,6 +215,38 @@ export const make = (
     sql.visits
   )
 
+  /** Ranks links once more, by fewer visits, which changes nothing; and lists those that come first. */
+  const lowering = (ranks: ReadonlyArray<LinkRank>) =>
+    Effect.zipRight(
+      links.rankMany(
+        ranks.map((rank) => ({ ...rank, visits: rank.visits - 1, lastVisit: rank.lastVisit - 1 }))
+      ),
+      Effect.forEach(["visits-desc", "lastVisit-desc"] as const, (order) =>
+        links.list({ order, limit: rankedMax, lookedAtMax: rankedLookedAt })
+      )
+    )
+
+  /** The last hour of which ranks were compared, with all before it. */
+  let ranked: Row = beginning
+
+  /** Compares which ranks are handed on, of all hours that there are by now: of a link that was visited in several hours each is. Hours that may have been dropped are left out. */
+  const ranking = (until: number, max: number) =>
+    Effect.suspend(() => {
+      const step = nextRanks({ ...visits, ranked: { last: ranked } }, until, Infinity)
+      if (step === undefined) return Effect.void
+      const due = step.ranks.filter(({ lastVisit }) => lastVisit >= droppedTo)
+      const handed = new Set<string>()
+      const note = (given: ReadonlyArray<LinkRank>) =>
+        Effect.sync(() => given.forEach((rank) => handed.add(rankText(rank))))
+      const bySql = Effect.repeat(sql.visits.rank(until, max, note), { while: (more) => more })
+      ranked = step.last
+      return comparison.both(
+        "VisitStore.rank",
+        Effect.succeed(due.map(rankText)),
+        Effect.map(bySql, () => due.map(rankText).filter((text) => handed.has(text)))
+      )
+    })
+
   return {
     comparison,
     ranges,
@@ -221,7 +262,8 @@ export const make = (
             url === undefined || owner === null ? [] : [[owner, url] as const]
           )
         ),
-      takeVisits: (batch) => leaving(links.takeVisits(batch), batch.map(keyOf))
+      takeVisits: (batch) => leaving(links.takeVisits(batch), batch.map(keyOf)),
+      rankMany: (ranks) => comparison.after(links.rankMany(ranks), () => lowering(ranks))
     },
     guarded: {
       ...guarded,
@@ -300,7 +342,12 @@ export const make = (
         formerLinks.slice(1, 4).forEach((subject) => subjects.add(subject))
         return Effect.zipRight(write(formerVisits(until)), rolledUp)
       },
-      drop: (before, max) => upkeep(sql.visits.drop(before, max))
+      rank: (until, max, handOn) =>
+        memory.visits.rank(until, max, (ranks) => Effect.zipRight(ranking(until, max), handOn(ranks))),
+      drop: (before, max) => {
+        droppedTo = Math.max(droppedTo, before.hours)
+        return upkeep(sql.visits.drop(before, max))
+      }
     }
   }
 }
