@@ -15,6 +15,9 @@ const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
 const isRefusedToUser = ({ apiKey, status }: Exchange) =>
   apiKey !== undefined && [401, 403, 429].includes(status)
 
+/** Whether it is told that it leads to a host that is blocked, maybe since the first one came. */
+const isBlocked = ({ body, status }: Exchange) => status === 422 && body?.includes('blocked-target"') === true
+
 /** Whether it is told that its alias is taken. */
 const isTaken = ({ body, status }: Exchange) => status === 409 && body?.includes('alias-taken"') === true
 
@@ -60,7 +63,7 @@ const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Bindi
 }
 
 /**
- * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. Of those that were refused to their user nothing is judged but that they asked. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. Of those that were refused to their user, or for a host that is blocked, nothing is judged but that they asked. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
  * that were answered while the first answer was kept for certain: those of later ones may make a link again.
  */
 const faultsOf = (
@@ -70,7 +73,7 @@ const faultsOf = (
   isLost: (from_us: number, until_us: number) => boolean,
   forgottenAt: (binding: Binding) => number
 ): ReadonlyArray<readonly [at: Exchange, text: string]> => {
-  const all = asked.filter((exchange) => !isRefusedToUser(exchange))
+  const all = asked.filter((exchange) => !isRefusedToUser(exchange) && !isBlocked(exchange))
   const until_us = (all[0]?.sent_us ?? 0) + kept_us
   const requests = all.filter(({ answered_us }) => answered_us === undefined || answered_us < until_us)
   if (requests.length === 0) return []

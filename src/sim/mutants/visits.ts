@@ -49,6 +49,12 @@ const measuredAgain: Mutant["options"] = (options) => {
   }
 }
 
+/** Those who ask for lists, of links that were visited before the run's first hour ends. */
+const ranked = (options: SimOptions): SimOptions => ({
+  ...withFaults({}, { ...followed, listed: 0.2 })(options),
+  visitsSettle_s: 2
+})
+
 type Visits = typeof VisitStore.Service
 
 /** The store of visits, as a process has it. */
@@ -235,5 +241,33 @@ export const visits: ReadonlyArray<Mutant> = [
     make: storing(({ drop }) => ({
       drop: ({ hours, ...before }, max) => drop({ ...before, hours: hours + 24 }, max)
     }))
+  },
+  {
+    name: "only-the-first-rank",
+    text: "Of the links that are ranked at once only the first gets its rank.",
+    promise: "lists",
+    checker: "lists",
+    options: ranked,
+    make: () => ({
+      ports: ({ links }) => ({
+        links: { ...links, rankMany: (ranks) => links.rankMany(ranks.slice(0, 1)) }
+      })
+    })
+  },
+  {
+    name: "last-visit-by-age",
+    text: "A list by the last visit is one by age.",
+    promise: "lists",
+    checker: "lists",
+    options: ranked,
+    make: () => ({
+      ports: ({ links }) => ({
+        links: {
+          ...links,
+          list: (query) =>
+            links.list(query.order === "lastVisit-desc" ? { ...query, order: "createdAt-desc" } : query)
+        }
+      })
+    })
   }
 ]

@@ -1888,6 +1888,17 @@ describe("the checkers", () => {
     expect(found(row.url)).not.toEqual([])
   })
 
+  it("find nothing in a repeat that is refused for a host that is blocked meanwhile", () => {
+    const exchanges = [
+      keyed(1, { status: 503, key: undefined, body: "" }),
+      keyed(3, { status: 422, key: undefined, body: problem("blocked-target") })
+    ]
+    expect(Idempotency.check(evidence({ exchanges, journal: [] }))).toEqual([])
+    const [first, refused] = exchanges
+    const mismatched = { ...refused!, body: problem("idempotency-mismatch") }
+    expect(Idempotency.check(evidence({ exchanges: [first!, mismatched], journal: [] }))).not.toEqual([])
+  })
+
   it("find nothing in a repeat that makes another link when the answer is not kept any more", () => {
     const options = { ...presets.calm(), answersKept_s: 10 }
     const exchanges = [keyed(1), keyed(12, { key: "xyz" })]
