@@ -394,13 +394,9 @@ describe("the checker of visits for webhooks", () => {
   }
   const found = (journal: ReadonlyArray<JournalEntry>) =>
     VisitMessages.check(evidence({ journal: [started, bound, ...formerMade, ...journal] })).length
-  const unanswered = {
-    tag: "unanswered",
-    at_us: 6 * s_us,
-    by,
-    operation: "WebhookStore.offer",
-    interrupted_us: undefined
-  } as const
+  const unanswered = (at_s: number, operation = "WebhookStore.offer") =>
+    ({ tag: "unanswered", at_us: at_s * s_us, by, operation, interrupted_us: undefined }) as const
+  const draining = (at_s: number) => ({ tag: "draining", at_us: at_s * s_us, by }) as const
 
   it("finds nothing where each visit is told once, in one message or several, though a message comes twice", () => {
     expect(found([visited(5), visited(5), queuedVisits(6), told(7, 2), told(9, 2)])).toBe(0)
@@ -418,6 +414,11 @@ describe("the checker of visits for webhooks", () => {
 
   it.each<readonly [string, ReadonlyArray<JournalEntry>]>([
     ["a visit that is not told", [visited(5), visited(6), queuedVisits(7), told(8, 1)]],
+    ["a visit that is not told, though the database answered again", [visited(5), unanswered(6)]],
+    [
+      "a visit that is not told, though the last message was queued when the process shut down",
+      [visited(5), visited(6), draining(7), unanswered(8), queuedVisits(9), told(10, 1)]
+    ],
     ["visits of which none is told", [visited(5)]],
     ["a visit that was none", [visited(5), queuedVisits(6), told(7, 2)]],
     ["another node's", [visited(5, { by: "node-1#1" }), queuedVisits(6), told(7, 1)]],
@@ -443,7 +444,9 @@ describe("the checker of visits for webhooks", () => {
   })
 
   it("says nothing of what a process could not tell, and of the last seconds", () => {
-    expect(found([visited(5), unanswered])).toBe(0)
+    expect(found([visited(5), draining(6), unanswered(7)])).toBe(0)
+    expect(found([visited(5), unanswered(55)])).toBe(0)
+    expect(found([visited(5), unanswered(6, "WebhookStore.look")])).toBe(0)
     expect(found([visited(5), { tag: "killed", at_us: 6 * s_us, by }])).toBe(0)
     expect(found([visited(5), queuedVisits(6)])).toBe(0)
     expect(found([visited(55)])).toBe(0)

@@ -284,10 +284,11 @@ describe("a simulated mover", () => {
     const little = new LittleWorld(7, { homes: { count: 2, homeOf: () => 0 } })
     const { control, databases } = little.homes!
     for (const key of keys) {
-      const { guards, rows, visits } = control.tables
+      const { guards, ranks, rows, visits } = control.tables
       const name = `idempotency:${key}`
       rows.set(key, linkOf(key))
       guards.set(name, { name, token: 1, begunAt: 1, fingerprint: "", key, answer: "{}" })
+      ranks.set(key, { key, createdAt: 1, visits: 1, lastVisit: 1 })
       visits.totals.set(`${key}@1`, { nonBots: 1, bots: 0 })
       visits.hours.set(`${key}@1`, new Map())
     }
@@ -336,8 +337,8 @@ describe("a simulated mover", () => {
     for (const [number, tables] of rows.entries()) {
       const own = (bucketOf: (name: string) => number, names: ReadonlyArray<string>) =>
         names.filter((name) => (bucketOf(name) % 2 === 0 ? 1 : 0) === number).toSorted()
-      const [guards, links, , , , totals, hours] = tables
-      expect(links).toEqual(own(bucketOf, keys))
+      const [guards, links, , , , ranks, totals, hours] = tables
+      for (const rows of [links, ranks]) expect(rows).toEqual(own(bucketOf, keys))
       expect(guards).toEqual(
         own(
           bucketOfName,
