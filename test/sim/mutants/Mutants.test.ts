@@ -72,7 +72,8 @@ const slow = [
   "stopping-for-ever",
   "read-only-connection-kept",
   "sweep-after-a-jump",
-  "only-the-first-rank"
+  "only-the-first-rank",
+  "sweep-by-a-wrong-clock"
 ]
 
 const named = (name: string) => mutants.find((one) => one.name === name)!
