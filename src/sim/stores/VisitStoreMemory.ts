@@ -192,7 +192,8 @@ export const nextRanks = (
   const ranks = [...hours]
     .filter(([subject]) => isLinkSubject(subject))
     .map(([subject, hour]) => {
-      const { bots, nonBots } = totals.get(subject)!
+      // Of a link that has left for another database the totals may be deleted already.
+      const { bots, nonBots } = totals.get(subject) ?? zero()
       return { ...linkOfSubject(subject), visits: nonBots + bots, lastVisit: hour }
     })
   return { ranks, before, last }
