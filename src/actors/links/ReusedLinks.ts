@@ -79,9 +79,18 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
         let ended: string | undefined
         while (true) {
           const now = yield* Clock.currentTimeMillis
-          const link = yield* Effect.mapError(guarded.findByUrl(draft.owner, draft.url, now), fromFailure)
+          const find = Effect.mapError(guarded.findByUrl(draft.owner, draft.url, now), fromFailure)
+          const link = yield* find
           if (link !== null) return { link, isNew: false }
           const guard = { name, token: yield* drawId }
+          const made = Effect.map(createUnder(guard, draft, guarding), (link) => ({ link, isNew: true }))
+          // An alias that was free again may be bound under the guard that was replaced: then that is settled with the same key as before.
+          const madeOnce = find.pipe(
+            Effect.tapError(() => Effect.ignore(abandon(guarded, guard))),
+            Effect.flatMap((link) =>
+              link === null ? made : Effect.as(Effect.ignore(abandon(guarded, guard)), { link, isNew: false })
+            )
+          )
           const beginning = {
             ...guard,
             ...guardTimes,
@@ -90,7 +99,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           }
           const state = yield* holding({
             begin: Effect.mapError(begin(guarded, beginning), fromFailure),
-            create: () => Effect.map(createUnder(guard, draft, guarding), (link) => ({ link, isNew: true })),
+            create: () => (ended === undefined ? made : madeOnce),
             otherwise: Effect.succeed,
             giveUp: () => giveUp(guard, draft, guarding)
           })

@@ -4,6 +4,7 @@ import { AliasTaken } from "../../../src/actors/links/LinkDraft.ts"
 import { Links } from "../../../src/actors/links/Links.ts"
 import * as ReusedLinks from "../../../src/actors/links/ReusedLinks.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
+import type { Link } from "../../../src/model/Link.ts"
 import { type Guard, GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
 import { plainDraft } from "../../support/Plain.ts"
 
@@ -94,5 +95,27 @@ it.effect("holds the URL of an interrupted create with an alias, whose link may 
   Effect.gen(function* () {
     expect(yield* abandonedOnInterrupt([], { alias: "a" })).toEqual([])
     expect(yield* abandonedOnInterrupt(withKey, { alias: "a" })).toEqual([])
+  })
+)
+
+it.effect("gives the link of another create that has bound the key of an ended link again", () =>
+  Effect.gen(function* () {
+    const there = { key: "again" } as Link
+    const found = [null, null, there]
+    const states = [{ _tag: "Settled", fingerprint: "", key: "again", answer: "" }, { _tag: "Begun" }]
+    let abandoned = 0
+    const guarded = {
+      findByUrl: () => Effect.sync(() => found.shift()),
+      beginMany: () => Effect.sync(() => [states.shift()]),
+      abandonMany: () => Effect.sync(() => [++abandoned > 0])
+    } as unknown as typeof GuardedCreates.Service
+    const links = { createGuarded: () => Effect.die("a second link") } as unknown as typeof Links.Service
+    const { get } = yield* Effect.provide(ReusedLinks.ReusedLinks, ReusedLinks.layer).pipe(
+      Effect.provideService(GuardedCreates, guarded),
+      Effect.provideService(Links, links)
+    )
+    const draft = { ...plainDraft, url: "https://example.com/", alias: "other", owner: "anna" }
+    const reused = yield* get(draft, { guards: [], answerOf: () => "" })
+    expect([reused, abandoned]).toEqual([{ link: there, isNew: false }, 1])
   })
 )
