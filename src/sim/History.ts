@@ -1,3 +1,4 @@
+import type { LinkOrder } from "../storage/links/LinkStore.ts"
 import type { LinkFate } from "../accounts/Users.ts"
 import type { Choices } from "./clients/Choices.ts"
 import type { Refusal } from "./clients/Refusals.ts"
@@ -149,7 +150,7 @@ export interface ShownLink extends Partial<Record<string, unknown>> {
 /** Which links a list is to have, as the parameters of the service say it; `domain` is a number. */
 export interface ListWish {
   readonly archived: "false" | "true" | "any"
-  readonly orderBy: "createdAt-desc" | "createdAt-asc" | "visits-desc" | "lastVisit-desc"
+  readonly orderBy: LinkOrder
   readonly limit: number
   readonly tag?: string | undefined
   readonly notTag?: string | undefined

@@ -189,9 +189,9 @@ export type VisitEntry =
       /** Where the process has several writers: then it can be a part of the batch. */
       readonly writer?: string
     }
-  /** The process has heard that the store has taken its newest batch, or its writer's. */
   /** Links were given ranks by their visits, those that were still there. */
   | { readonly tag: "ranked"; readonly by: string; readonly ranks: ReadonlyArray<LinkRank> }
+  /** The process has heard that the store has taken its newest batch, or its writer's. */
   | { readonly tag: "heard counted"; readonly by: string; readonly writer?: string }
 
 /** What becomes of users, their sessions and quotas, and of events for their webhooks. */

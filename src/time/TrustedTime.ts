@@ -51,8 +51,8 @@ export const whenSettled = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effec
     isSettled() ? Effect.asVoid(step) : Effect.sync(() => Metered.add(heldSteps))
   )
 
-/** A clock with another time of day. */
-const clockWith = (base: Clock.Clock, now_ms: () => number): Clock.Clock =>
+/** A clock with another time of day, in milliseconds since the Unix epoch. */
+export const clockWith = (base: Clock.Clock, now_ms: () => number): Clock.Clock =>
   Object.assign(Object.create(base) as Clock.Clock, {
     unsafeCurrentTimeMillis: now_ms,
     currentTimeMillis: Effect.sync(now_ms)

@@ -49,15 +49,30 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
     const guarded = yield* GuardedCreates
 
     const createUnder = (guard: Guard, draft: LinkDraft, { answerOf, guards }: Guarding) =>
-      links
-        .createGuarded(draft, { answerOf, guards: [...guards, guard] })
-        .pipe(
-          Effect.tapError((error) =>
-            error._tag === "AliasTaken" || (error._tag === "Unavailable" && error.applied === "no")
-              ? Effect.ignore(abandon(guarded, guard))
-              : Effect.void
-          )
+      links.createGuarded(draft, { answerOf, guards: [...guards, guard] }).pipe(
+        Effect.map((link): Reused => ({ link, isNew: true })),
+        Effect.tapError((error) =>
+          error._tag === "AliasTaken" || (error._tag === "Unavailable" && error.applied === "no")
+            ? Effect.ignore(abandon(guarded, guard))
+            : Effect.void
         )
+      )
+
+    /** The same for a guard that was settled with a link that has ended: an alias that was free again may have been bound under it since, so that it was settled with the same key as before. */
+    const createUnlessThere = (
+      find: Effect.Effect<Link | null, Unavailable>,
+      guard: Guard,
+      draft: LinkDraft,
+      guarding: Guarding
+    ) => {
+      const givenUp = Effect.ignore(abandon(guarded, guard))
+      return find.pipe(
+        Effect.tapError(() => givenUp),
+        Effect.flatMap((link) =>
+          link === null ? createUnder(guard, draft, guarding) : Effect.as(givenUp, { link, isNew: false })
+        )
+      )
+    }
 
     /**
      * Gives a guard up whose create was interrupted. Its link may still be on the way: the first of the guards decides whether a minted key is bound, so that one is given up before, and where it was settled
@@ -83,14 +98,6 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           const link = yield* find
           if (link !== null) return { link, isNew: false }
           const guard = { name, token: yield* drawId }
-          const made = Effect.map(createUnder(guard, draft, guarding), (link) => ({ link, isNew: true }))
-          // An alias that was free again may be bound under the guard that was replaced: then that is settled with the same key as before.
-          const madeOnce = find.pipe(
-            Effect.tapError(() => Effect.ignore(abandon(guarded, guard))),
-            Effect.flatMap((link) =>
-              link === null ? made : Effect.as(Effect.ignore(abandon(guarded, guard)), { link, isNew: false })
-            )
-          )
           const beginning = {
             ...guard,
             ...guardTimes,
@@ -99,7 +106,10 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           }
           const state = yield* holding({
             begin: Effect.mapError(begin(guarded, beginning), fromFailure),
-            create: () => (ended === undefined ? made : madeOnce),
+            create: () =>
+              ended === undefined
+                ? createUnder(guard, draft, guarding)
+                : createUnlessThere(find, guard, draft, guarding),
             otherwise: Effect.succeed,
             giveUp: () => giveUp(guard, draft, guarding)
           })

@@ -1,8 +1,9 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange, ListWish } from "../History.ts"
+import { isRanked } from "../../storage/links/LinkStore.ts"
 import { listings } from "./facts/listed.ts"
 import { hasForgotten } from "./facts/remembered.ts"
-import { isByVisits, ranksOf, unranked } from "./facts/ranks.ts"
+import { ranksOf, unranked } from "./facts/ranks.ts"
 import { versionsIn } from "./facts/lives.ts"
 import { isShownAs, visitsOf } from "./facts/shown.ts"
 
@@ -82,9 +83,9 @@ export const Lists: Checker = {
       })
       const { orderBy } = wish
       // What a standby has not been given has no rank there.
-      const isUnknown = isByVisits(orderBy) && isForgotten
+      const isUnknown = isRanked(orderBy) && isForgotten
       const rankOf = (link: Parameters<typeof ranks>[0]) =>
-        isByVisits(orderBy) ? ranks(link, orderBy, since_us, until_us) : { least: 0, most: 0 }
+        isRanked(orderBy) ? ranks(link, orderBy, since_us, until_us) : { least: 0, most: 0 }
       const places = rows.map(({ key, shown }): Place => {
         const createdAt = Date.parse(shown.createdAt)
         return { createdAt, ...rankOf({ key, createdAt }) }

@@ -1,8 +1,14 @@
 import { FileSystem } from "@effect/platform"
 import { SystemError } from "@effect/platform/Error"
-import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { Journal } from "../Journal.ts"
-import { layerWall, type MachineFiles, TrustedTime, type TrustedTimeService } from "../../time/TrustedTime.ts"
+import {
+  clockWith,
+  layerWall,
+  type MachineFiles,
+  TrustedTime,
+  type TrustedTimeService
+} from "../../time/TrustedTime.ts"
 import { believedAfter_ms } from "../../time/TimeKeeper.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -26,15 +32,6 @@ const uptime_s = 86_400
 
 const noteFile = "clock"
 const machineFiles: MachineFiles = { boot: "boot", uptime: "uptime" }
-
-/** What somebody who reads the machine's own clock is given. */
-const wallClock = (base: Clock.Clock, process: VirtualProcess): Clock.Clock => {
-  const now_ms = () => process.wallClock_ms()
-  return Object.assign(Object.create(base) as Clock.Clock, {
-    unsafeCurrentTimeMillis: now_ms,
-    currentTimeMillis: Effect.sync(now_ms)
-  })
-}
 
 /** The machine of a process alone over SQLite: its clock, which jumps, and its files, by which production keeps the time nevertheless. Both outlive the process. */
 export class MachineTime {
@@ -109,7 +106,7 @@ export class MachineTime {
         Effect.flatMap(Layer.build(layer), (context) =>
           Effect.map(Effect.clock, (clock) => [Context.get(context, TrustedTime), clock] as const)
         ),
-        wallClock(base, process)
+        clockWith(base, () => process.wallClock_ms())
       )
       process.clock_ms = () => clock.unsafeCurrentTimeMillis()
       this.#world.after(lookEvery_us, process, () => this.#watch(process))

@@ -1,23 +1,15 @@
 import type { Evidence } from "../../Evidence.ts"
-import type { ListWish } from "../../History.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 import type { Life } from "./lives.ts"
 import { hasForgotten } from "./remembered.ts"
 import { subjectOfLink } from "../../../model/Visit.ts"
-import type { LinkRank } from "../../../storage/links/LinkStore.ts"
+import type { LinkRank, RankOrder } from "../../../storage/links/LinkStore.ts"
 
 /** Which rank a link may have had at some time. */
 interface Bounds {
   readonly least: number
   readonly most: number
 }
-
-/** Orders by visits. */
-type RankOrder = Exclude<ListWish["orderBy"], "createdAt-desc" | "createdAt-asc">
-
-/** Whether an order is one by visits. */
-export const isByVisits = (orderBy: ListWish["orderBy"]): orderBy is RankOrder =>
-  orderBy === "visits-desc" || orderBy === "lastVisit-desc"
 
 const rankIn = (orderBy: RankOrder, { lastVisit, visits }: LinkRank) =>
   orderBy === "visits-desc" ? visits : lastVisit

@@ -108,10 +108,11 @@ export const make = (call: Call, by: string, surroundings: Surroundings): typeof
       ),
     rank: (until, max, handOn) =>
       Effect.gen(function* () {
-        const step = yield* ask("rank", query, (visits, { tables }) => {
+        const step = yield* ask("rank", query, (visits, { comparison, tables }) => {
           const step = VisitStoreMemory.nextRanks(tables.visits, until, max)
-          // Where stores are compared, those of production tell what they would hand on.
-          return Effect.as(Effect.ignore(visits.rank(until, max, () => notNow)), step)
+          // Those of production tell what they would hand on.
+          const compared = comparison && Effect.ignore(visits.rank(until, max, () => notNow))
+          return Effect.as(compared ?? Effect.void, step)
         })
         if (step === undefined) return false
         if (step.ranks.length > 0) yield* handOn(step.ranks)
