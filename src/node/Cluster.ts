@@ -13,6 +13,12 @@ import * as LocalOwners from "../actors/links/LocalOwners.ts"
 import { KeyRangeLive } from "../actors/keys/KeyRangeLive.ts"
 import { type PoolMarks, PoolShardLive } from "../actors/keys/PoolShardLive.ts"
 import { UrlMappingLive } from "../actors/links/UrlMappingLive.ts"
+import type { KeyMinter } from "../keys/KeyMinter.ts"
+import type { KeyPool } from "../storage/keys/KeyPool.ts"
+import type { KeyRangeStore } from "../storage/keys/KeyRangeStore.ts"
+import type { KeyStock } from "../storage/keys/KeyStock.ts"
+import type { LinkStore } from "../storage/links/LinkStore.ts"
+import { adding } from "./Adding.ts"
 
 /**
  * Waits until this runner owns every shard. With storage in memory that takes a few turns of the scheduler and no timer. A message
@@ -62,6 +68,12 @@ export const actors = ({
   ownerCacheMax,
   pool
 }: ActorsOptions) =>
-  Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax)).pipe(
-    Layer.provideMerge(Layer.provideMerge(localOwners, LinkReader.layer(inFlightMax)))
+  Layer.scopedContext(
+    Effect.context<KeyMinter | KeyPool | KeyRangeStore | KeyStock | LinkStore | Sharding.Sharding>().pipe(
+      adding(LinkReader.layer(inFlightMax)),
+      adding(localOwners),
+      adding(KeyRangeLive),
+      adding(PoolShardLive(pool)),
+      adding(UrlMappingLive(ownerCacheMax))
+    )
   )

@@ -1,5 +1,5 @@
 import type { Sharding } from "@effect/cluster"
-import { Context, type Duration, Effect, Layer, type Scope } from "effect"
+import { Context, type Duration, Effect, Layer } from "effect"
 import * as KeyBuffer from "../actors/keys/KeyBuffer.ts"
 import * as KeyStocking from "../actors/keys/KeyStocking.ts"
 import * as ExpiredLinks from "../actors/links/ExpiredLinks.ts"
@@ -17,6 +17,7 @@ import type { LinkLifetime } from "../storage/links/LinkLifetime.ts"
 import type { LinkStore } from "../storage/links/LinkStore.ts"
 import type { VisitStore } from "../storage/visits/VisitStore.ts"
 import * as Visits from "../visits/Visits.ts"
+import { adding } from "./Adding.ts"
 import { actors, type ActorsOptions } from "./Cluster.ts"
 
 /** Options of the parts that create, bind and find links. */
@@ -47,19 +48,6 @@ export interface PartsOptions<E, R> extends CoreOptions {
   readonly visits: Parameters<typeof Visits.layer>[0]
 }
 
-/**
- * Adds the services of a layer to a context, in the same scope, so they are released in reverse order. One composed layer would
- * take some 4,000 more steps of a fiber at each start, and the simulation starts many nodes.
- */
-export const adding =
-  <Out, E, In>(layer: Layer.Layer<Out, E, In>) =>
-  <Has, E1, R>(
-    before: Effect.Effect<Context.Context<Has>, E1, R>
-  ): Effect.Effect<Context.Context<Has | Out>, E | E1, Exclude<In, Has> | R | Scope.Scope> =>
-    Effect.flatMap(before, (context) =>
-      Effect.map(Effect.provide(Layer.build(layer), context), (added) => Context.merge(context, added))
-    )
-
 const replacedBy = <I, S, E, R>(
   tag: Context.Tag<I, S>,
   layer: Layer.Layer<I, E, R>,
@@ -79,33 +67,26 @@ const cache = ({ redirectCacheMax, replaced, staleRedirects }: CoreOptions) =>
     replaced?.cache
   )
 
-/** The actors, what runs beside them (`upkeep`), and their clients. */
-export const core =
-  <UpkeepOut, UpkeepIn, UpkeepE>(options: CoreOptions, upkeep: Layer.Layer<UpkeepOut, UpkeepE, UpkeepIn>) =>
+/** The clients of the actors. */
+const clients =
+  (options: CoreOptions) =>
   <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) =>
-    before.pipe(
-      adding(actors(options)),
-      adding(upkeep),
-      adding(buffer(options)),
-      adding(cache(options)),
-      adding(Links.layer)
-    )
+    before.pipe(adding(buffer(options)), adding(cache(options)), adding(Links.layer))
 
 /** All parts of a node between its stores and its HTTP service, in the order in which they start. They stop in reverse order. */
 export const parts = <E2, R2>(options: PartsOptions<E2, R2>) => {
   const { keyStockTarget, recycleQuarantine, runner, visits } = options
-  const upkeep = Layer.mergeAll(
-    keyStockTarget === null ? Layer.empty : KeyStocking.layer(keyStockTarget),
-    LinkSweep.layer(recycleQuarantine),
-    ExpiredLinks.layer,
-    Visits.layer(visits)
-  )
   return <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) =>
     before.pipe(
       adding(LinkGroupCommit.links(options)),
       adding(LinkGroupCommit.guardedCreates(options)),
       adding(runner),
-      core(options, upkeep),
+      adding(actors(options)),
+      adding(keyStockTarget === null ? Layer.empty : KeyStocking.layer(keyStockTarget)),
+      adding(LinkSweep.layer(recycleQuarantine)),
+      adding(ExpiredLinks.layer),
+      adding(Visits.layer(visits)),
+      clients(options),
       adding(ReusedLinks.layer)
     )
 }
@@ -121,8 +102,8 @@ export const layer = <E, R>(options: PartsOptions<E, R>) =>
 /** The parts that create, bind and find links, as a layer for tests of actors. */
 export const layerCore = (options: CoreOptions) =>
   Layer.scopedContext(
-    core(
-      options,
-      Layer.empty
-    )(Effect.context<Sharding.Sharding | Exclude<Stores, LinkLifetime | VisitStore>>())
+    Effect.context<Sharding.Sharding | Exclude<Stores, LinkLifetime | VisitStore>>().pipe(
+      adding(actors(options)),
+      clients(options)
+    )
   )

@@ -104,6 +104,8 @@ export type StoreEntry =
       readonly by: string
       readonly keys: ReadonlyArray<string>
     }
+  /** A process put back keys that it had taken out of its buffer: they come behind those that it has. */
+  | { readonly tag: "put back"; readonly by: string; readonly keys: ReadonlyArray<string> }
   /** A return of keys to their pool shard failed, or found nobody: a call of the pool, or the message to its owner. `interrupted_us`: how long it had been waited for when it was given up. */
   | {
       readonly tag: "unreturned"

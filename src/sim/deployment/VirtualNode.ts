@@ -1,4 +1,15 @@
-import { Context, Duration, Effect, Either, type Fiber, Layer, Option, Schedule, type Scope } from "effect"
+import {
+  Context,
+  Duration,
+  Effect,
+  Either,
+  type Fiber,
+  flow,
+  Layer,
+  Option,
+  Schedule,
+  type Scope
+} from "effect"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as PoolRest from "../../actors/keys/PoolRest.ts"
@@ -6,6 +17,7 @@ import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
 import * as LinkRemoval from "../../actors/links/LinkRemoval.ts"
 import * as WitnessWatch from "../../actors/WitnessWatch.ts"
 import * as Stock from "../../node/Stock.ts"
+import { adding } from "../../node/Adding.ts"
 import * as Parts from "../../node/Parts.ts"
 import type { Answer } from "../../http/exchange/Answer.ts"
 import * as DrainableSet from "../../http/exchange/DrainableSet.ts"
@@ -76,7 +88,7 @@ const upkeepStepMax = 3
 const beside =
   <R>(layer: Layer.Layer<never, never, R>) =>
   <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
-    Parts.adding(layer)(
+    adding(layer)(
       self as unknown as Effect.Effect<Context.Context<Has | R>, E, Scope.Scope>
     ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
@@ -98,11 +110,9 @@ const nothing = () => Effect.succeed(false)
 
 /** Rolls up visits, and ranks links by them, by clocks by which a day and an hour ended as much earlier as this is to be done earlier. */
 const rollingUp = (settle_s: number) =>
-  beside(
-    Layer.merge(
-      visitUpkeep({ rank: nothing }, settle_ms - settle_s * 1_000),
-      visitUpkeep({ rollUp: nothing, drop: nothing }, rankAfter_ms - settle_s * 1_000)
-    )
+  flow(
+    beside(visitUpkeep({ rank: nothing }, settle_ms - settle_s * 1_000)),
+    beside(visitUpkeep({ rollUp: nothing, drop: nothing }, rankAfter_ms - settle_s * 1_000))
   )
 
 /** Puts what is left in the pool of a process alone into the stock. */
@@ -395,6 +405,18 @@ export class VirtualNode {
     })
   }
 
+  /** Notes which keys are put back. */
+  #noting(buffer: typeof KeyBuffer.KeyBuffer.Service): typeof KeyBuffer.KeyBuffer.Service {
+    return {
+      ...buffer,
+      putBack: (keys) =>
+        Effect.suspend(() => {
+          this.#surroundings.journal.add({ tag: "put back", by: this.process.id, keys })
+          return buffer.putBack(keys)
+        })
+    }
+  }
+
   #drainable(): Drain.Drainable {
     const [all, begun] = [this.#connections, this.#underWay]
     return {
@@ -460,7 +482,7 @@ export class VirtualNode {
         const policy = targetPolicy(process.world)
         return Context.add(context, TargetPolicy, mutation.targets?.(policy) ?? policy)
       }),
-      (self) => (options.witnessed ? Parts.adding(Stock.witnessed)(self) : self),
+      (self) => (options.witnessed ? adding(Stock.witnessed)(self) : self),
       options.alone === null ? same : puttingAway,
       Parts.parts({
         // A process alone has one writer, mostly.
@@ -481,7 +503,7 @@ export class VirtualNode {
         replaced: {
           buffer: (buffer) => {
             this.#buffer = buffer
-            const own = mutation.buffer?.(buffer, process) ?? buffer
+            const own = this.#noting(mutation.buffer?.(buffer, process) ?? buffer)
             return aside?.over(process, own) ?? own
           },
           ...(mutation.cache !== undefined && { cache: (cache) => mutation.cache!(cache, process) })

@@ -2416,13 +2416,13 @@ describe("the checkers", () => {
     expect(journals.flatMap((journal) => MachineTime.check(evidence({ journal })))).toEqual([])
   })
 
-  it("find nothing in a record that may be closed when its keys are leased and used, were refused, or were pushed anew", () => {
+  it("find nothing in a record that may be closed when its keys are leased and used, were put back, or were pushed anew", () => {
     const leasedAt = (at_s: number) => [...way(["abc"]), settled(at_s * s_us, "1/0")]
-    const refused = { tag: "refused", at_us: 3, by, keys: ["abc"] } as const
+    const putBack = { tag: "put back", at_us: 3, by, keys: ["abc"] } as const
     const again = [freed(3), { ...recorded(4, 2, ["abc"]), batch: "2/0" }]
     const journals = [
       [...leasedAt(2), { ...bound, at_us: 5 * s_us }],
-      [...way(["abc"]), refused, settled(4, "1/0"), { ...bound, at_us: 30 * s_us }],
+      [...way(["abc"]), putBack, settled(4, "1/0"), { ...bound, at_us: 30 * s_us }],
       [...way(["abc"]), bound, ...again, { ...pushed(5, 2, ["abc"]), batch: "2/0" }, settled(6, "1/0")]
     ]
     expect(

@@ -1,3 +1,4 @@
+import type { SimOptions } from "../../cli/Options.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
 import { plainKeyOf } from "../../../keys/QualifiedKey.ts"
 import type { JournalEntry } from "../../Journal.ts"
@@ -22,8 +23,8 @@ class Ways {
   readonly #shards = new Map<string, number>()
   /** The batch that each key was pushed with last. */
   readonly #batches = new Map<string, string>()
-  /** Those of creates that were refused: they come behind all others in the buffer. */
-  readonly #refused = new Set<string>()
+  /** Those that were put back, as those of refused creates: they come behind all others in the buffer. */
+  readonly #putBack = new Set<string>()
   /** When its batch was settled. */
   readonly #settled = new Map<string, number>()
   /** The shard that each key was returned to since: a node returns its keys to the shard that it leased from last. */
@@ -51,9 +52,12 @@ class Ways {
   /** Processes that shut down. Where their pool ends with them, they stock what they have. */
   readonly #draining = new Set<string>()
   readonly #areAlone: boolean
+  /** Whether nodes put keys aside that will not do for a while: those stay longer than in a buffer. */
+  readonly #havePutAside: boolean
 
-  constructor(areAlone: boolean) {
-    this.#areAlone = areAlone
+  constructor({ alone, databases }: Pick<SimOptions, "alone" | "databases">) {
+    this.#areAlone = alone !== null
+    this.#havePutAside = databases > 1
   }
 
   add(entry: JournalEntry) {
@@ -78,8 +82,8 @@ class Ways {
         return this.#close(entry)
       case "settled":
         return this.#settle(entry)
-      case "refused":
-        return entry.keys.forEach((key) => this.#refused.add(key))
+      case "put back":
+        return entry.keys.forEach((key) => this.#putBack.add(key))
       case "bound":
       case "conflicted":
         return entry.link.custom ? undefined : this.#use(entry)
@@ -155,7 +159,7 @@ class Ways {
       this.#shards.set(key, entry.shard)
       this.#batches.set(key, entry.batch)
       this.#settled.delete(key)
-      this.#refused.delete(key)
+      this.#putBack.delete(key)
       this.#returnedTo.delete(key)
       const bound_us = this.#bound.get(key)
       if (bound_us === undefined || entry.at_us - bound_us < readBefore_us || this.#strays.has(key)) continue
@@ -185,8 +189,8 @@ class Ways {
 
   /** Looks at a key that is in a buffer, or was just bound: it must have left the buffer of its process before its batch was settled. */
   #leaves(entry: Pick<JournalEntry, "at_us" | "by">, key: string) {
-    const settled_us = this.#settled.get(key)
-    if (settled_us === undefined || entry.at_us - settled_us < takenFor_us || this.#refused.has(key)) return
+    const settled_us = this.#havePutAside ? undefined : this.#settled.get(key)
+    if (settled_us === undefined || entry.at_us - settled_us < takenFor_us || this.#putBack.has(key)) return
     const ago_s = Math.round((entry.at_us - settled_us) / s_us)
     this.#found(
       entry,
@@ -270,7 +274,7 @@ export const KeyLifecycle: Checker = {
   name: "key ways",
   seesForgotten: true,
   check: ({ buffered, end_us, journal, options }) => {
-    const ways = new Ways(options.alone !== null)
+    const ways = new Ways(options)
     for (const entry of journal) ways.add(entry)
     ways.end(end_us, buffered)
     return ways.violations

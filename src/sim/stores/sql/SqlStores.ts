@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { BrokenStatements } from "./BrokenStatements.ts"
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Effect, identity, type Scope } from "effect"
 import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
 import type { AuditLog } from "../../../storage/accounts/AuditLog.ts"
@@ -13,6 +13,7 @@ import { KeyStock, type StockKind } from "../../../storage/keys/KeyStock.ts"
 import * as KeyRangeStoreSql from "../../../storage/keys/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "../../../storage/keys/KeyStockSql.ts"
 import * as GuardedCreatesSql from "../../../storage/links/GuardedCreatesSql.ts"
+import { LinkAnnouncer } from "../../../storage/links/LinkInvalidationsLocal.ts"
 import * as LinkLifetimeSql from "../../../storage/links/LinkLifetimeSql.ts"
 import * as LinkRemovalsSql from "../../../storage/links/LinkRemovalsSql.ts"
 import { LinkStore } from "../../../storage/links/LinkStore.ts"
@@ -46,6 +47,27 @@ export interface BySql extends Stores {
   readonly users: UsersBySql
 }
 
+/** What ends and frees links, which gives those alone that it announces to its process meanwhile: what it keeps from the caches is missing. */
+const announcing = (
+  { lifetime, ownersGone }: Pick<Stores, "lifetime" | "ownersGone">,
+  announced: Set<string>
+): Pick<Stores, "lifetime" | "ownersGone"> => {
+  const only = <A, E>(ended: Effect.Effect<ReadonlyArray<A>, E>, keyOf: (one: A) => string) =>
+    Effect.suspend(() => {
+      announced.clear()
+      return Effect.map(ended, (all) => all.filter((one) => announced.has(keyOf(one))))
+    })
+  return {
+    lifetime: {
+      ...lifetime,
+      expire: (keys) => only(lifetime.expire(keys), identity),
+      expireSome: (count) => only(lifetime.expireSome(count), identity),
+      recycle: (options) => only(lifetime.recycle(options), ({ key }) => key)
+    },
+    ownersGone: { ...ownersGone, remove: (count) => only(ownersGone.remove(count), identity) }
+  }
+}
+
 /** The stores of production over an SQLite database of their own, by a clock. Nothing that they do waits for anything. */
 export const make = (
   clock: Clock.Clock,
@@ -59,12 +81,16 @@ export const make = (
       yield* Effect.orDie(Migrations.migrate)
       const stock = yield* KeyStockSql.make(keyStock)
       const links = yield* LinkStoreSql.make
+      const announced = new Set<string>()
+      const ends = yield* Effect.all({
+        lifetime: Effect.provideService(LinkLifetimeSql.make, KeyStock, stock),
+        ownersGone: LinkRemovalsSql.make
+      }).pipe(Effect.provideService(LinkAnnouncer, (keys) => keys.forEach((key) => announced.add(key))))
       return {
         links,
         stock,
         guarded: yield* Effect.provideService(GuardedCreatesSql.make, LinkStore, links),
-        lifetime: yield* Effect.provideService(LinkLifetimeSql.make, KeyStock, stock),
-        ownersGone: yield* LinkRemovalsSql.make,
+        ...announcing(ends, announced),
         ranges: yield* KeyRangeStoreSql.make,
         visits: yield* VisitStoreSql.make,
         domains: yield* DomainStoreSql.make,
