@@ -178,8 +178,10 @@ export interface Edited {
 export interface Exchange extends Wish {
   readonly number: number
   key?: string | undefined
-  /** Of a form that comes slowly: when all of it was there, if it was not answered before. */
+  /** Of a body that comes slowly: when all of it was there, if it was not answered before. */
   sent_us: number
+  /** When it began to be sent: its node asks who sends it before it reads its body, and again afterwards. */
+  begun_us: number
   answered_us: number | undefined
   /** 0 when no answer came. A redirect that led to its link's target is 302, whatever its status, and 410 one that was sent to where visitors are told that the link has ended. */
   status: number
@@ -249,6 +251,7 @@ export class History {
       direct: asked.direct,
       number: this.exchanges.length,
       sent_us: this.#world.now_us,
+      begun_us: this.#world.now_us,
       answered_us: undefined,
       status: 0,
       location: undefined,

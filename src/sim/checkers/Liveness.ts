@@ -11,13 +11,14 @@ const healWithin_us = 5 * s_us
 /** For so long after the faults a node may be short of connections: those that it had given up before, after 4 s, count for 15 s as ones that the database still has. */
 const shortFor_us = 20 * s_us
 
-/** The nodes in which actors of a name run at a time: a prefix of their names, such as `PoolShard/`, or a whole name. */
+/** The nodes in which actors of a name run at a time: a whole name, or that of all of a kind, such as `PoolShard/`. */
 const hostsOf = (journal: Evidence["journal"], name: string, then_us: number): ReadonlySet<string> => {
+  const isOfIt = (actor: string) => (name.endsWith("/") ? actor.startsWith(name) : actor === name)
   const hosts = new Map<string, string>()
   for (const entry of journal) {
     if (entry.at_us > then_us) break
     const { by, tag } = entry
-    if (tag === "activated" && entry.actor.startsWith(name)) hosts.set(`${by} ${entry.actor}`, by)
+    if (tag === "activated" && isOfIt(entry.actor)) hosts.set(`${by} ${entry.actor}`, by)
     else if (tag === "deactivated") hosts.delete(`${by} ${entry.actor}`)
     else if (tag === "killed" || tag === "ended")
       for (const [id, host] of hosts) if (host === by) hosts.delete(id)

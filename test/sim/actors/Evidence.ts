@@ -17,6 +17,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   kind: "redirect",
   key: "abc",
   sent_us: at_s * s_us,
+  begun_us: some.sent_us ?? at_s * s_us,
   answered_us: at_s * s_us + 1_000,
   status: 302,
   location: "https://example.com/1",

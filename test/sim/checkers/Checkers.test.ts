@@ -2398,6 +2398,12 @@ describe("the checkers", () => {
     expect(UserSessions.check(evidence({ options: idling, journal: [begun(1)], exchanges }))).toEqual([])
   })
 
+  it("find nothing in a session that is used by a body that comes slowly, nor in what is asked meanwhile", () => {
+    const slow = asked(11, 200, { begun_us: 8 * s_us, answered_us: 12 * s_us })
+    const exchanges = [slow, asked(10.9, 200, { answered_us: 10.95 * s_us })]
+    expect(UserSessions.check(evidence({ options: idling, journal: [begun(1)], exchanges }))).toEqual([])
+  })
+
   it("find nothing in reads that begin after a pause, nor in writes after a short one, long after one, and of clients who go afterwards", () => {
     const journals = [
       [stoodStill(1, 6), begunLate(7.01, 6, "GET")],
@@ -2943,6 +2949,8 @@ describe("the checkers", () => {
     expect(found([away], create, [...owners, { tag: "killed", at_us: 2, by: here }])).toBe(0)
     expect(found([away], { kind: "delete", key: "abc" })).toBe(0)
     expect(found([here], { kind: "delete", key: "abc" })).toBe(1)
+    const another = at(here, `UrlMapping/${partitionOf("abc")}0`)
+    expect(found([away], { kind: "delete", key: "abc" }, [...owners, another])).toBe(0)
   })
 
   it("find nothing in an API key that ends too soon for a node whose database's clock has jumped ahead by its time", () => {

@@ -124,20 +124,20 @@ export const UserSessions: Checker = {
     /** The requests in each session, and which of them were let in. */
     const uses = new Map<
       string,
-      Array<{ readonly sent_us: number; readonly until_us: number; readonly isLetIn: boolean }>
+      Array<Pick<Exchange, "begun_us" | "sent_us"> & { readonly until_us: number; readonly isLetIn: boolean }>
     >()
-    for (const { answered_us = end_us, kind, sent_us, session, status } of exchanges) {
+    for (const { answered_us = end_us, begun_us, kind, sent_us, session, status } of exchanges) {
       if (session === undefined) continue
       const isLetIn =
         status > 0 && status < 500 && status !== 401 && kind !== "sign in" && kind !== "sign out"
-      uses.set(session, [...(uses.get(session) ?? []), { sent_us, until_us: answered_us, isLetIn }])
+      uses.set(session, [...(uses.get(session) ?? []), { begun_us, sent_us, until_us: answered_us, isLetIn }])
     }
     /** When a session was used last before a moment: certainly, or possibly. */
-    const usedLast_us = ({ begun_us, name }: Session, at_us: number, isCertain: boolean) =>
-      (uses.get(name) ?? []).reduce((last_us, { isLetIn, sent_us, until_us }) => {
-        if (sent_us >= at_us || (isCertain && !isLetIn)) return last_us
-        return Math.max(last_us, isCertain ? sent_us : until_us)
-      }, begun_us)
+    const usedLast_us = (session: Session, at_us: number, isCertain: boolean) =>
+      (uses.get(session.name) ?? []).reduce((last_us, { begun_us, isLetIn, sent_us, until_us }) => {
+        if (isCertain) return sent_us < at_us && isLetIn ? Math.max(last_us, sent_us) : last_us
+        return begun_us < at_us ? Math.max(last_us, until_us) : last_us
+      }, session.begun_us)
     const isMeasured = areClocksRight && !faults.has("databaseFailover")
     /** Whether a session may have ended by then since nobody used it. */
     const mayBeIdle = (session: Session, at_us: number) =>
@@ -197,7 +197,17 @@ export const UserSessions: Checker = {
           : [violation(entry.at_us, `a session of ${session.user} was ended, which nobody wanted`)]
       }),
       ...exchanges.flatMap((exchange) => {
-        const { answered_us = end_us, answeredBy, isRight, kind, number, sent_us, status, user } = exchange
+        const {
+          answered_us = end_us,
+          answeredBy,
+          begun_us,
+          isRight,
+          kind,
+          number,
+          sent_us,
+          status,
+          user
+        } = exchange
         if (status === 0 || status >= 500) return []
         const found = (text: string) => [violation(answered_us, `${text}, by ${answeredBy}`, number)]
         const changes = changed.filter(
@@ -223,7 +233,7 @@ export const UserSessions: Checker = {
         const late_ms = Math.round((sent_us - session.ended_us) / ms_us)
         if (status !== 401 && sent_us > session.ended_us)
           return found(`a session of ${session.user} was accepted ${late_ms} ms after its end`)
-        if (status !== 401 && isIdle(session, sent_us))
+        if (status !== 401 && isIdle(session, begun_us))
           return found(`a session of ${session.user} was accepted that nobody had used for long`)
         if (status === 401 && goesOn(session, answered_us))
           return found(`a session of ${session.user} was refused, and had not ended`)
