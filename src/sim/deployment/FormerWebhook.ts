@@ -20,6 +20,8 @@ const givenUp_h = [7 * 24 + 1, 6 * 24, 30, 2]
 
 /** The dead letters that it has, by their ids; the first one is to be forgotten. */
 export const formerDead: ReadonlyArray<string> = givenUp_h.map((_, index) => `msg_given_up_${index}`)
+/** One that was given up before, too, and queued again. */
+const formerRevived = formerDead[2]!
 /** When one of them was given up. */
 export const formerGivenUpAt = (id: string, beginning_ms: number): number | undefined => {
   const ago_h = givenUp_h[formerDead.indexOf(id)]
@@ -76,8 +78,14 @@ export const begin = (
     yield* webhooks.add(webhook, challenge, 1)
     yield* webhooks.verify(webhook.id, challenge.id)
     for (const [index, ago_h] of givenUp_h.entries()) {
-      yield* queue(formerDead[index]!, ago_h * hour_ms)
-      yield* fail(ago_h * hour_ms, null)
+      const id = formerDead[index]!
+      const ago_ms = ago_h * hour_ms
+      const before_ms = id === formerRevived ? 2 * minute_ms : 0
+      yield* queue(id, ago_ms + before_ms)
+      yield* fail(ago_ms + before_ms, null)
+      if (id !== formerRevived) continue
+      yield* ago(ago_ms + minute_ms)(webhooks.revive(webhook.id, id))
+      yield* fail(ago_ms, null)
     }
     const late_ms = pendingFor_ms + hour_ms
     yield* queue(formerLate, late_ms)

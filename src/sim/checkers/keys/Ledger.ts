@@ -45,7 +45,8 @@ const findLost = ({ buffered, journal, pooled, recorded, row, stocked }: Evidenc
     pooled.has(key) || recorded.has(key) || stocked.has(key) || buffered.has(key) || isBound(key)
   const last = new Map<string, JournalEntry>()
   for (const entry of journal) {
-    if ("keys" in entry) for (const key of entry.keys) last.set(key, entry)
+    // Who puts a key back has had it, and what is known of it stays.
+    if ("keys" in entry && entry.tag !== "put back") for (const key of entry.keys) last.set(key, entry)
     if (entry.tag === "forgot") for (const key of entry.gone) last.set(key, entry)
   }
   return Array.from(last).filter(([key]) => !isThere(key))

@@ -1,6 +1,11 @@
 import { Effect, Struct } from "effect"
 import type { AuditEvent } from "../../../model/Audit.ts"
-import type { Claimant, Delivery, Look } from "../../../storage/webhooks/WebhookStore.ts"
+import {
+  type Claimant,
+  deadLettersMax,
+  type Delivery,
+  type Look
+} from "../../../storage/webhooks/WebhookStore.ts"
 import type { Comparison } from "./Comparison.ts"
 import type { UserStores } from "./SqlStores.ts"
 
@@ -113,7 +118,12 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
           })
         }),
       delivered: (delivery) => leaving(webhooks.delivered(delivery), delivery),
-      failed: (delivery, failure) => leaving(webhooks.failed(delivery, failure), delivery),
+      failed: (delivery, failure) =>
+        comparison.after(leaving(webhooks.failed(delivery, failure), delivery), () =>
+          failure.retryIn_ms === null
+            ? webhooks.deadLetters(delivery.webhookId, deadLettersMax, null)
+            : Effect.void
+        ),
       release: (delivery, in_ms) => leaving(webhooks.release(delivery, in_ms), delivery)
     }
   }
