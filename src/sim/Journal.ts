@@ -19,7 +19,7 @@ export type StoreEntry =
       readonly first: number
       readonly keys: ReadonlyArray<string>
     }
-  /** The owner of a range answered a message that asked for keys, which had come at `begun_us`; `isRefused`: with an error. */
+  /** The owner of a range was done with a message that asked for keys, which had come at `begun_us`; `isRefused`: it answered with an error, rather than with keys, or was told that nobody waits. */
   | {
       readonly tag: "mint answered"
       readonly by: string

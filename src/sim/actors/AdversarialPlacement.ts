@@ -239,9 +239,10 @@ export class AdversarialPlacement implements Placement {
       })
       const begun_us = world.now_us
       message.interrupt = target.receive(message.actor, message.tag, message.payload, (outcome) => {
-        if (message.tag === "Mint" && !Exit.isInterrupted(outcome)) {
+        if (message.tag === "Mint") {
           const [by, range] = [target.process.id, Number(message.actor.id)]
-          journal.add({ tag: "mint answered", by, range, begun_us, isRefused: Exit.isFailure(outcome) })
+          const isRefused = Exit.isFailure(outcome) && !Exit.isInterrupted(outcome)
+          journal.add({ tag: "mint answered", by, range, begun_us, isRefused })
         }
         if (isRemote) this.#options.crashPoint(target.process, `answer ${message.tag}`)
         forget()
