@@ -140,15 +140,20 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
   const identify = yield* Caller.make
   const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }
 
-  /** Edits a link that is still as this one. Otherwise there is none (`ManagedLink.noLink`). */
-  const tried = Effect.fnUntraced(function* ({ caller, patchOf, request }: Edit, link: Link) {
+  /** Edits a link that is still as this one, and was as another one when that was tried `before`. Otherwise there is none (`ManagedLink.noLink`). */
+  const tried = Effect.fnUntraced(function* (
+    { caller, patchOf, request }: Edit,
+    link: Link,
+    before: Link | undefined
+  ) {
+    const meanwhile = { onlyIf: conditionOf(link), before }
     if (patchOf === undefined) {
-      yield* editing.remove(request, caller, link, conditionOf(link))
+      yield* editing.remove(request, caller, link, meanwhile)
       return { status: 204 as const, changed: true }
     }
     const patch = yield* patchOf(link)
     if (leaves(link, patch)) return { status: 200 as const, changed: false }
-    yield* editing.change(request, caller, link, patch, conditionOf(link))
+    yield* editing.change(request, caller, link, patch, meanwhile)
     return { status: 200 as const, changed: true }
   })
 
@@ -156,8 +161,9 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
   const done = (edit: Edit, listed: Link) =>
     Effect.gen(function* () {
       let link = listed
+      let before: Link | undefined
       for (let tries = 1; ; tries++) {
-        const outcome = yield* Effect.either(tried(edit, link))
+        const outcome = yield* Effect.either(tried(edit, link, before))
         if (Either.isRight(outcome) || outcome.left !== ManagedLink.noLink) return yield* outcome
         const row = yield* orProblem(links.findStored(link.key))
         if (row === null || row.deletedAt !== null) return yield* outcome
@@ -165,6 +171,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
         if (tries === triesMax || !(yield* hasTime(edit))) {
           return yield* Problem.orUnavailable(Effect.fail({ reason: "a link was changed before each try" }))
         }
+        before = link
         link = row
       }
     })

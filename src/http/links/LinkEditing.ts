@@ -16,6 +16,14 @@ import type * as PatchRequest from "./PatchRequest.ts"
 /** See {@link make}. */
 export type LinkEditing = Effect.Effect.Success<ReturnType<typeof make>>
 
+/** How a link is edited where others may change it meanwhile. */
+interface Meanwhile {
+  /** What the link must still be like. */
+  readonly onlyIf: LinkCondition
+  /** The link as it was when the same was tried before. */
+  readonly before: Link | undefined
+}
+
 /** Changes and deletes a link for a caller who may manage it. */
 export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const links = yield* Links
@@ -25,10 +33,16 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
 
   /**
    * Records that a caller is about to do something to a link of somebody else's, as administrators may. Before it is done, since the link's owner is not in the database alone: so
-   * it is never done unrecorded, and an entry can be of something that failed in the end.
+   * it is never done unrecorded, and an entry can be of something that failed in the end. What is tried again with the same link is recorded once.
    */
-  const recorded = (request: Request, caller: KnownCaller, action: AuditAction, { key, owner }: Link) =>
-    owner === caller.userId
+  const recorded = (
+    request: Request,
+    caller: KnownCaller,
+    action: AuditAction,
+    { createdAt, key, owner }: Link,
+    before: Link | undefined
+  ) =>
+    owner === caller.userId || (before?.createdAt === createdAt && before.owner === owner)
       ? Effect.void
       : Effect.flatMap(Clock.currentTimeMillis, (at) =>
           Problem.orUnavailable(log.record({ doer: doerOf(request, caller), action, target: key, owner, at }))
@@ -37,23 +51,23 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   return {
     policyOf: checks.policyOf,
 
-    /** Gives the link as it is then. There is no link (`ManagedLink.noLink`) as well where it does not meet `onlyIf` any more; so for `remove`. */
+    /** Gives the link as it is then. There is no link (`ManagedLink.noLink`) as well where it does not meet its condition any more; so for `remove`. */
     change: Effect.fnUntraced(function* (
       request: Request,
       caller: KnownCaller,
       link: Link,
       { change, password }: PatchRequest.Patch,
-      onlyIf?: LinkCondition
+      meanwhile?: Meanwhile
     ) {
       const passwordHash =
         typeof password === "string" ? yield* checks.hash(password, caller.userId) : password
-      yield* recorded(request, caller, "link.changed", link)
+      yield* recorded(request, caller, "link.changed", link, meanwhile?.before)
       const changed = yield* orProblem(
         links.update(
           link.key,
           link.owner,
           { ...change, ...(passwordHash !== undefined && { passwordHash }) },
-          onlyIf
+          meanwhile?.onlyIf
         )
       )
       return changed === null ? yield* Effect.fail(ManagedLink.noLink) : changed
@@ -63,10 +77,10 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
       request: Request,
       caller: KnownCaller,
       link: Link,
-      onlyIf?: LinkCondition
+      meanwhile?: Meanwhile
     ) {
-      yield* recorded(request, caller, "link.deleted", link)
-      const removed = yield* orProblem(links.remove(link.key, link.owner, onlyIf))
+      yield* recorded(request, caller, "link.deleted", link, meanwhile?.before)
+      const removed = yield* orProblem(links.remove(link.key, link.owner, meanwhile?.onlyIf))
       return removed ? undefined : yield* Effect.fail(ManagedLink.noLink)
     })
   }

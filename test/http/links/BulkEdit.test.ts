@@ -183,6 +183,22 @@ withService("a bulk edit", {}, (it) => {
     })
   )
 
+  it.effect("of an administrator is recorded once of each link, also of one that is changed meanwhile", () =>
+    Effect.gen(function* () {
+      const { audit } = yield* TestService
+      yield* createAs(userKeys.one, { alias: "once-1", tags: ["once"] })
+      for (const [action, what] of [
+        ["link.changed", { change: { title: "t" } }],
+        ["link.deleted", { delete: true }]
+      ] as const) {
+        yield* afterNextList(patched("once-1", { title: "Changed" }))
+        expect(yield* edit({ filter: { tag: "once" }, ...what }, adminKey)).toMatchObject({ changed: 1 })
+        const entries = yield* audit.list({ action, limit: 100 })
+        expect(entries.find(({ target }) => target === "once-1")).toMatchObject({ count: 1 })
+      }
+    })
+  )
+
   it.effect("ends early where the service cannot answer, and can go on from there", () =>
     Effect.gen(function* () {
       const { setFault } = yield* TestService

@@ -134,6 +134,22 @@ onEverySqlBackend(Stores, sql, (open) => {
 const minute_ms = 60_000
 
 onEveryDatabase((client) => {
+  it.scopedLive("keeps nothing of how often links were visited whose keys are free again", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { links, ...stores } = yield* Stores
+      const keys = ["alias", "minted"]
+      yield* links.insertMany(
+        keys.map((key) => expiring(key, past, { createdAt: 1, custom: key === "alias" }))
+      )
+      yield* links.rankMany(keys.map((key) => ({ key, createdAt: 1, visits: 9, lastVisit: 100 })))
+      expect(yield* sql`SELECT link_key FROM link_ranks`).toHaveLength(2)
+      yield* stores.lifetime.expire(keys)
+      yield* recycled({ links, ...stores }, 0, 2)
+      expect(yield* sql`SELECT link_key FROM link_ranks`).toEqual([])
+    }).pipe(Effect.provide(Layer.provideMerge(sql, client)))
+  )
+
   it.scopedLive("stocks no key that can have been given to another in a time that was forgotten", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -14,7 +14,7 @@ const onItsWay_us = 200 * ms_us
 const apart_us = 10_000 * ms_us
 
 /** The times in which processes were answered by a primary that had been left behind: no request of them is known to the checkers. */
-export const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
+const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
   const times: Array<{ readonly from_us: number; until_us: number }> = []
   for (const { at_us, tag } of journal) {
     if (tag !== "left behind") continue
@@ -23,6 +23,18 @@ export const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
     else times.push({ from_us: at_us, until_us: at_us + onItsWay_us })
   }
   return times
+}
+
+/** How long a request that ends sessions or links is under way at most. */
+const requestLasts_us = 15_000 * ms_us
+
+/** Whether a request that is not known to the checkers, since a process worked on a primary that had been left behind, may have been under way at a moment. */
+export const mayBeAskedUnseen = (journal: ReadonlyArray<JournalEntry>): ((at_us: number) => boolean) => {
+  const leftBehind = leftBehindOf(journal)
+  return (at_us) =>
+    leftBehind.some(
+      ({ from_us, until_us }) => at_us >= from_us - requestLasts_us && at_us <= until_us + requestLasts_us
+    )
 }
 
 /** Whether a failover had a part in some links, of which checkers know nothing; see {@link remembered}. */

@@ -2,6 +2,7 @@ import type { Checker } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { s_us } from "../../world/Time.ts"
 import type { Life } from "../facts/lives.ts"
+import { mayBeAskedUnseen } from "../facts/remembered.ts"
 import { removalsOf } from "../facts/removals.ts"
 
 /** How long after the removal of their owner, after they were made, and after all faults, links may be there: `LinkRemoval` has a turn every ten seconds. */
@@ -26,8 +27,10 @@ export const Removals: Checker = {
       const { key, kind } = exchange
       if (kind === "delete" && key !== undefined && !deletes.has(key)) deletes.set(key, exchange)
     }
-    /** Whether somebody asked for the end of a link by then. */
+    const isUnseen = mayBeAskedUnseen(journal)
+    /** Whether somebody asked for the end of a link by then, or may have. */
     const isAsked = (life: Life, by_us: number) =>
+      isUnseen(by_us) ||
       (deletes.get(life.link.key)?.sent_us ?? end_us) <= by_us || removals.mayEnd(life, by_us)
     const isGone = (name: string) =>
       removals.all.some(

@@ -4,7 +4,7 @@ import type { Checker } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
-import { leftBehindOf } from "../facts/remembered.ts"
+import { mayBeAskedUnseen } from "../facts/remembered.ts"
 import { suspensionsOf } from "../facts/suspensions.ts"
 
 /** So many sessions a user has at most: the oldest ends. */
@@ -16,9 +16,6 @@ const idleSlack_us = 1.5 * s_us
 
 /** How long after it was asked for a session begins at most. */
 const beginsWithin_us = 15 * s_us
-
-/** How long a request that ends sessions is under way at most. */
-const requestLasts_us = 15 * s_us
 
 /** A session in the database: when it began there, whether with a password that must be changed, and when it ended, if it did. */
 interface Session {
@@ -85,10 +82,7 @@ export const UserSessions: Checker = {
     const changed = journal.flatMap((entry) => (entry.tag === "password changed" ? [entry] : []))
     const isSuspended = (user: string, from_us: number, to_us = from_us) =>
       suspensions.get(user)?.some((one) => one.from_us <= to_us && one.until_us >= from_us) === true
-    const leftBehind = leftBehindOf(journal)
-    /** Whether a request that is not known may have been under way. */
-    const wasAskedUnseen = (at_us: number) =>
-      leftBehind.some(({ from_us, until_us }) => at_us >= from_us - requestLasts_us && at_us <= until_us)
+    const mayBeUnseen = mayBeAskedUnseen(journal)
     const signIns = exchanges.filter(({ kind }) => kind === "sign in")
     const areClocksRight = clock.jumps.length === 0 && !faults.has("clockJump")
     /** When a session was asked for at the earliest, by which the oldest ones are told. */
@@ -190,7 +184,7 @@ export const UserSessions: Checker = {
         const session = sessions.get(entry.session)
         const isAsked =
           session === undefined ||
-          wasAskedUnseen(entry.at_us) ||
+          mayBeUnseen(entry.at_us) ||
           exchanges.some((exchange) => exchange.sent_us <= entry.at_us && isToEnd(exchange, session))
         return isAsked
           ? []

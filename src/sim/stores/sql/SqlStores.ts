@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { BrokenStatements } from "./BrokenStatements.ts"
-import { Clock, Effect, identity, type Scope } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
 import type { AuditLog } from "../../../storage/accounts/AuditLog.ts"
@@ -47,24 +47,33 @@ export interface BySql extends Stores {
   readonly users: UsersBySql
 }
 
-/** What ends and frees links, which gives those alone that it announces to its process meanwhile: what it keeps from the caches is missing. */
-const announcing = (
+/**
+ * What ends and frees links, which gives those alone that it announces to its process meanwhile, and of which it keeps no ranks (`ranked`) once they are free: what it keeps from the caches, or keeps, is missing.
+ */
+const showing = (
   { lifetime, ownersGone }: Pick<Stores, "lifetime" | "ownersGone">,
-  announced: Set<string>
+  announced: Set<string>,
+  ranked: Effect.Effect<ReadonlySet<string>>
 ): Pick<Stores, "lifetime" | "ownersGone"> => {
-  const only = <A, E>(ended: Effect.Effect<ReadonlyArray<A>, E>, keyOf: (one: A) => string) =>
+  const only = <E>(ended: Effect.Effect<ReadonlyArray<string>, E>) =>
     Effect.suspend(() => {
       announced.clear()
-      return Effect.map(ended, (all) => all.filter((one) => announced.has(keyOf(one))))
+      return Effect.map(ended, (keys) => keys.filter((key) => announced.has(key)))
     })
   return {
     lifetime: {
       ...lifetime,
-      expire: (keys) => only(lifetime.expire(keys), identity),
-      expireSome: (count) => only(lifetime.expireSome(count), identity),
-      recycle: (options) => only(lifetime.recycle(options), ({ key }) => key)
+      expire: (keys) => only(lifetime.expire(keys)),
+      expireSome: (count) => only(lifetime.expireSome(count)),
+      recycle: (options) =>
+        Effect.suspend(() => {
+          announced.clear()
+          return Effect.zipWith(lifetime.recycle(options), ranked, (freed, kept) =>
+            freed.filter(({ key }) => announced.has(key) && !kept.has(key))
+          )
+        })
     },
-    ownersGone: { ...ownersGone, remove: (count) => only(ownersGone.remove(count), identity) }
+    ownersGone: { ...ownersGone, remove: (count) => only(ownersGone.remove(count)) }
   }
 }
 
@@ -82,6 +91,10 @@ export const make = (
       const stock = yield* KeyStockSql.make(keyStock)
       const links = yield* LinkStoreSql.make
       const announced = new Set<string>()
+      const ranked = sql<{ readonly link_key: string }>`SELECT link_key FROM link_ranks`.pipe(
+        Effect.map((rows) => new Set(rows.map(({ link_key }) => link_key))),
+        Effect.orDie
+      )
       const ends = yield* Effect.all({
         lifetime: Effect.provideService(LinkLifetimeSql.make, KeyStock, stock),
         ownersGone: LinkRemovalsSql.make
@@ -90,7 +103,7 @@ export const make = (
         links,
         stock,
         guarded: yield* Effect.provideService(GuardedCreatesSql.make, LinkStore, links),
-        ...announcing(ends, announced),
+        ...showing(ends, announced, ranked),
         ranges: yield* KeyRangeStoreSql.make,
         visits: yield* VisitStoreSql.make,
         domains: yield* DomainStoreSql.make,
