@@ -31,7 +31,8 @@ export const Removals: Checker = {
     /** Whether somebody asked for the end of a link by then, or may have. */
     const isAsked = (life: Life, by_us: number) =>
       isUnseen(by_us) ||
-      (deletes.get(life.link.key)?.sent_us ?? end_us) <= by_us || removals.mayEnd(life, by_us)
+      (deletes.get(life.link.key)?.sent_us ?? end_us) <= by_us ||
+      removals.mayEnd(life, by_us)
     const isGone = (name: string) =>
       removals.all.some(
         ({ answered_us = end_us, status, user }) =>
