@@ -57,12 +57,12 @@ const refusals = new Set([401, 403, 404, 409, 410, 422, 429])
 /** How long after its end the simulation starts a process again, and how long that takes to listen. */
 const startsWithin_us = 1.5 * s_us
 
-/** Whether a request found no node since the only one was told to stop before the faults ended, and finished what was under way. */
+/** Whether a request found no node since the one that it was for, if there is one alone or it asked one alone, was told to stop before the faults ended, and finished what was under way. */
 const isBetweenStarts = (
   { healed_us, journal, options }: Evidence,
-  { answeredBy, sent_us }: Exchange
+  { answeredBy, direct, sent_us }: Exchange
 ): boolean => {
-  if (options.nodes > 1 || answeredBy !== undefined) return false
+  if ((options.nodes > 1 && direct !== true) || answeredBy !== undefined) return false
   const stopping = new Set(
     journal.flatMap(({ at_us, by, tag }) => (tag === "draining" && at_us < healed_us ? [by] : []))
   )
@@ -105,7 +105,8 @@ export const Liveness: Checker = {
         // Whether it was refused rightly is told by `Refusals`.
         if (status === exchange.refusal?.status || (kind === "change" && status === 400)) return []
         if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
-        if (status === 503 && (isShort(evidence, exchange) || isBetweenStarts(evidence, exchange))) return []
+        if (status === 503 && isShort(evidence, exchange)) return []
+        if ((status === 503 || status === 0) && isBetweenStarts(evidence, exchange)) return []
         return status >= 200 && status < 400
           ? []
           : violation(

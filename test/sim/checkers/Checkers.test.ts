@@ -2921,6 +2921,18 @@ describe("the checkers", () => {
     expect(answered(61)).toHaveLength(1)
   })
 
+  it("find nothing in a request to one node that was told to stop before the faults ended, and not started again, and something in others that get no answer", () => {
+    const found = (some: Partial<Exchange>, ended_s = 50) => {
+      const asked = exchange(48, { status: 0, answeredBy: undefined, direct: true, ...some })
+      const journal = [draining(39), { tag: "ended", at_us: ended_s * s_us, by, unanswered: 0 } as const]
+      return Liveness.check(evidence({ exchanges: [asked], journal, end_us: 70 * s_us })).length
+    }
+    expect(found({})).toBe(0)
+    expect(found({ direct: false })).toBe(1)
+    expect(found({ answeredBy: by, status: 503 })).toBe(1)
+    expect(found({}, 45)).toBe(1)
+  })
+
   it("find nothing in a 503 while every owner that the request needs has given up as many connections as it may, and something otherwise", () => {
     const at = (by: string, actor: string) => ({ tag: "activated", at_us: 1, by, actor }) as const
     const [here, away] = ["node-0#1", "node-1#1"]
@@ -2990,6 +3002,21 @@ describe("the checkers", () => {
     expect(RepeatedDeletes.check(evidence({ exchanges: [created(1), late], journal: [bound] }))).toHaveLength(
       1
     )
+  })
+
+  it("find nothing in a delete of a link that a bulk edit has deleted, and something where both say that they have", () => {
+    const edit = (q: string) =>
+      deletedInBulk(q === "ab" ? [{ key: "abc", status: 204, isChanged: true }] : [], { q })
+    const found = (q: string, status: number) =>
+      RepeatedDeletes.check(
+        evidence({
+          exchanges: [created(1), edit(q), deleting(2, status)],
+          journal: [bound, deleted(2 * s_us)]
+        })
+      ).length
+    expect(found("ab", 404)).toBe(0)
+    expect(found("ab", 204)).toBe(1)
+    expect(found("none", 404)).toBe(1)
   })
 
   it("count a visit whose answer may have been lost as used, whatever came of it", () => {
