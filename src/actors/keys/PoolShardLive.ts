@@ -80,11 +80,20 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   const mayFinish = ({ keys, waitsFor }: Left, level: number) =>
     hasRoom(level, keys) && (waitsFor === undefined || places.isOpen(waitsFor))
 
+  /** The keys of batches that their records still have. */
+  const stillRecorded = (batches: ReadonlyArray<BatchRecord>) =>
+    Effect.map(
+      batches.length === 0 ? Effect.succeed([]) : stock.openBatches(shard),
+      (open) => new Map(open.map((batch) => [textOfName(batch), new Set(toStrings(batch.keys))]))
+    )
+
   /**
    * Pushes the batches that were left, those that it can, without keys that are bound by now or are in an earlier record. Gives the pool's level.
    *
    * A batch with keys of a database that does not answer stays left until that does: pushed as it is, it could fill the pool with bound keys, and
    * pushed in part, it would lose the rest, since the pool takes each batch once. The shard has its keys from other batches meanwhile.
+   *
+   * A key that is freed leaves its record with its row. So the records are read once more when it is known which keys have a row: one that was freed in between is in the stock.
    */
   const finishLeft = Effect.fnUntraced(function* (
     owner: PoolClaim,
@@ -92,6 +101,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     levelBefore: number
   ) {
     const silent = new Set<number>()
+    const ready: Array<{ readonly batch: BatchRecord; readonly free: ReadonlyArray<string> }> = []
     let level = levelBefore
     for (const batch of open) {
       const name = textOfName(batch)
@@ -117,7 +127,14 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
         leave(free.length)
         continue
       }
-      level = yield* push(owner, { ...batch, keys: fromStrings(free) })
+      ready.push({ batch, free })
+      level += free.length
+    }
+    const recorded = yield* stillRecorded(ready.map(({ batch }) => batch))
+    for (const { batch, free } of ready) {
+      const name = textOfName(batch)
+      const keys = free.filter((key) => recorded.get(name)?.has(key) === true)
+      level = yield* push(owner, { ...batch, keys: fromStrings(keys) })
       left.delete(name)
     }
     // The next refill may be far.

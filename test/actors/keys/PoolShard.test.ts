@@ -3,10 +3,14 @@ import { Context, Effect, FastCheck as fc, Fiber, TestClock } from "effect"
 import { describe } from "vitest"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import { LinkPlaces } from "../../../src/storage/homes/LinkPlaces.ts"
+import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
+import * as LinkLifetimeMemory from "../../../src/sim/stores/LinkLifetimeMemory.ts"
+import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import type { BatchRecord } from "../../../src/storage/keys/KeyStock.ts"
 import { ShardOwnership } from "../../../src/storage/keys/ShardOwnership.ts"
 import { all, always, once, type Rule } from "../../support/ActorFaults.ts"
 import { plainRow } from "../../support/Plain.ts"
+import { linkOf } from "../../support/samples/SomeLinks.ts"
 import {
   drain,
   freshPool,
@@ -315,6 +319,30 @@ describe("a pool shard that met a fault", () => {
       yield* stores.stock.record({ ...former, sequence: 0 }, fromStrings(["a", "b"]))
       yield* stores.stock.record({ ...former, sequence: 1 }, fromStrings(["b", "c"]))
       expect([...(yield* drain(stores))].toSorted()).toEqual(["a", "b", "c"])
+    })
+  )
+
+  it.scoped("pushes no key of a record that was freed while it asked which of them are bound", () =>
+    Effect.gen(function* () {
+      const tables = { links: new Map(), ended: new Map(), ...KeyStockMemory.emptyTables() }
+      const stores = {
+        ...(yield* freshStores()),
+        links: LinkStoreMemory.makeOver(tables.links, tables.ended),
+        stock: KeyStockMemory.makeOver(tables)
+      }
+      const keys = ["freed", "kept"]
+      const former = yield* stores.stock.claim(0)
+      yield* stores.stock.record({ ...former, sequence: 0 }, fromStrings(keys))
+      yield* stores.links.insertMany([linkOf("freed")])
+      yield* stores.links.deleteMany([{ key: "freed", at: 0 }])
+      const node = yield* startNode(stores)
+      const recycle = LinkLifetimeMemory.makeOver(tables).recycle({ quarantine_ms: 0, count: 10 })
+      node.faults.set(once("LinkStore.takenAmong", Effect.orDie(recycle)))
+      const given = yield* lease(node, 8)
+      yield* others
+      const all = [...given, ...(yield* drain(stores))]
+      expectDistinct(all)
+      expect(all).toEqual(expect.arrayContaining(keys))
     })
   )
 
