@@ -24,8 +24,7 @@ import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import * as LinkRemovalsMemory from "./LinkRemovalsMemory.ts"
 import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
-import type { Comparison, Differs } from "./sql/Comparison.ts"
-import type { BrokenStatements } from "./sql/BrokenStatements.ts"
+import type { Comparison } from "./sql/Comparison.ts"
 import * as Compared from "./sql/Compared.ts"
 import type { Stores } from "./sql/SqlStores.ts"
 
@@ -133,7 +132,7 @@ export interface CopyOptions {
   readonly isOneOfSeveral: boolean
   /** The stores of production, which these here are compared with, and who is told of differences. */
   readonly compared?:
-    { readonly sql: Stores; readonly differs: Differs; readonly broken: BrokenStatements } | undefined
+    (Pick<Compared.Surroundings, "ago" | "broken" | "differs"> & { readonly sql: Stores }) | undefined
 }
 
 /** One copy of the database, on one server: its tables, and what transactions do to them at one moment. */
@@ -203,7 +202,8 @@ export class DatabaseCopy {
         visits,
         isLocked: this.isLocked,
         differs: options.compared.differs,
-        broken: options.compared.broken
+        broken: options.compared.broken,
+        ago: options.compared.ago
       })
     this.comparison = compared?.comparison
     const right = compared ?? inMemory

@@ -170,7 +170,7 @@ export class VirtualDatabase {
         : undefined
     const differs: Differs = (operation, inMemory, bySql) =>
       journal.add({ tag: "differed", by: "database", operation, inMemory, bySql })
-    const compared = sql && { sql, differs, broken }
+    const compared = sql && { sql, differs, broken, ago: this.clock.ago }
     this.users = new UserTables(compared, ofUsers)
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),

@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect"
-import type { Guard } from "../../../storage/links/GuardedCreates.ts"
+import { type Guard, guardTimes } from "../../../storage/links/GuardedCreates.ts"
 import { toStrings } from "../../../keys/PackedKeys.ts"
 import type { Link } from "../../../model/Link.ts"
 import type { Watermark } from "../../../storage/keys/KeyRangeStore.ts"
@@ -10,6 +10,7 @@ import type { StorageError } from "../../../storage/StorageError.ts"
 import { endOf, startOf } from "../../../storage/visits/VisitPeriods.ts"
 import { subjectOfLink, valuesMax } from "../../../model/Visit.ts"
 import type { VisitBatch } from "../../../storage/visits/VisitStore.ts"
+import type { DatabaseClock } from "../database/DatabaseClock.ts"
 import type { BrokenStatements } from "./BrokenStatements.ts"
 import { beginning, nextRanks, type Row, type Tables as VisitTables } from "../VisitStoreMemory.ts"
 import { Comparison, type Differs } from "./Comparison.ts"
@@ -25,6 +26,7 @@ export interface Surroundings {
   readonly isLocked: (key: string) => boolean
   readonly differs: Differs
   readonly broken: BrokenStatements
+  readonly ago: DatabaseClock["ago"]
 }
 
 /** Stores in memory that are compared with others. */
@@ -71,6 +73,10 @@ const rankedLookedAt = 10_000
 /** One in so many batches of visits is written again. */
 const writtenAgain = 4
 
+/** Once in so many times that guards are begun, it is compared until when one is held; and by how much a clock is ahead by which it is begun. */
+const begunElsewhere = 8
+const ahead_ms = 3_600_000
+
 const rankText = (rank: LinkRank) => `${subjectOfLink(rank)}: ${rank.visits}, ${rank.lastVisit}`
 const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
 const keyOf = ({ key }: { readonly key: string }) => key
@@ -84,7 +90,7 @@ export const make = (
   memory: Stores,
   sql: Stores,
   picked: (keys: ReadonlyArray<string>) => void,
-  { broken, differs, ended, isLocked, rows, visits }: Surroundings
+  { ago, broken, differs, ended, isLocked, rows, visits }: Surroundings
 ): Compared => {
   const comparison = new Comparison(differs, broken)
   const { part } = comparison
@@ -145,6 +151,19 @@ export const make = (
     settled: Effect.Effect<ReadonlyArray<A>, E>,
     guards: (outcome: A, place: number) => ReadonlyArray<Guard>
   ) => comparison.after(settled, (outcomes) => guarded.abandonMany(outcomes.flatMap(guards)))
+
+  let begun = 0
+  /** Begins a guard by a clock that is ahead, then by one that is right, and then while it is held and when it is not any more; and leaves none. */
+  const holding = Effect.suspend(() => {
+    const name = `compared ${begun}`
+    const begin = (token: number) => guarded.beginMany([{ name, token, fingerprint: "", ...guardTimes }])
+    return ago(-ahead_ms)(begin(1)).pipe(
+      Effect.zipRight(begin(2)),
+      Effect.zipRight(begin(3)),
+      Effect.zipRight(ago(-guardTimes.lease_ms)(begin(4))),
+      Effect.zipRight(guarded.abandonMany([2, 3, 4].map((token) => ({ name, token }))))
+    )
+  })
 
   /** A link that is bound is another one than that whose updates are known. */
   const binding = <A, E>(self: Effect.Effect<A, E>, keys: ReadonlyArray<string>) => {
@@ -267,6 +286,10 @@ export const make = (
     },
     guarded: {
       ...guarded,
+      beginMany: (batch) =>
+        comparison.after(guarded.beginMany(batch), () =>
+          ++begun % begunElsewhere === 0 ? holding : Effect.void
+        ),
       bindMany: (batch) =>
         binding(
           abandoning(guarded.bindMany(batch), (outcome, place) =>
