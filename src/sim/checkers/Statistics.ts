@@ -240,11 +240,12 @@ export const Statistics: Checker = {
     const isRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
     const slack_us = isRight ? answered_us + paused_us : Number.POSITIVE_INFINITY
     const midnight_us = (24 * hour_ms - (beginning_ms % (24 * hour_ms))) * ms_us
+    const [wholeFrom, wholeTo] = bothDays(beginning_ms)
     /** Whether all of the run is asked for, whatever clocks say. */
     const isOfRun = ({ from, to }: StatisticsWish) =>
       isRight
         ? Date.parse(from) <= beginning_ms && Date.parse(to) > beginning_ms + end_us / ms_us
-        : from === bothDays[0] && to === bothDays[1]
+        : from === wholeFrom && to === wholeTo
     const owned = Array.groupBy(Array.fromIterable(lives.values()).flat(), ({ link }) => link.owner ?? "")
 
     /** How many visits of all of a user's links the store had at least: as many as it had of each link that has been theirs alone. */

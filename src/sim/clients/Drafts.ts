@@ -85,7 +85,8 @@ const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
   { timeZone: "Asia/Tokyo", from: "09:00", until: "17:30" },
   { timeZone: "America/Phoenix", days: [1, 3, 5, 7], until: "17:00" },
   { timeZone: "UTC", days: [2, 4, 6] },
-  { timeZone: "UTC", from: "23:59", until: "00:01", days: [1, 2, 3, 4] }
+  { timeZone: "UTC", from: "23:59", until: "00:01", days: [1, 2, 3, 4] },
+  { timeZone: "UTC", from: "23:59", until: "00:01", days: [5, 6, 7] }
 ]
 
 /** A create that a client is about to ask for, once or several times. */

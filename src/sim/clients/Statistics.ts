@@ -1,3 +1,5 @@
+import { hour_ms } from "../../model/Visit.ts"
+import * as Iso8601 from "../../model/Iso8601.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { StatisticsWish } from "../History.ts"
@@ -11,10 +13,20 @@ const anybodyShare = 0.1
 const userShare = 0.5
 const allShare = 0.5
 
-/** Both days in which a run may be; and other times that begin and end at midnight, in the hours of the run, or in others. */
-export const bothDays = ["2025-12-31T00:00:00Z", "2026-01-02T00:00:00Z"] as const
-const beginnings = ["2025-12-31T09:30:00Z", "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z"] as const
-const ends = ["2026-01-01T00:00:00Z", "2026-01-01T00:45:00Z", "2026-01-01T13:00:00Z"] as const
+/** A time so many hours after the beginning of a run's first day. */
+const hourOf = (beginning_ms: number, hour: number): string =>
+  Iso8601.formatMoment(Math.floor(beginning_ms / (24 * hour_ms)) * 24 * hour_ms + hour * hour_ms).replace(
+    ".000",
+    ""
+  )
+
+/** Both days in which a run may be; and hours of them at which other times begin and end: midnight, an hour of the run, and others. */
+export const bothDays = (beginning_ms: number): readonly [from: string, to: string] => [
+  hourOf(beginning_ms, 0),
+  hourOf(beginning_ms, 48)
+]
+const beginnings_h = [0, 9.5, 23, 24] as const
+const ends_h = [24, 24.75, 37, 48] as const
 
 /** How likely another time than both days is asked for. */
 const otherShare = 0.4
@@ -25,12 +37,14 @@ export class Statistics {
   readonly #users: Users
   readonly #chance: Chance
   readonly #ranges: Chance
+  readonly #beginning_ms: number
 
   constructor(world: World, requests: Requests, users: Users) {
     this.#requests = requests
     this.#users = users
     this.#chance = world.chance("statistics")
     this.#ranges = world.chance("times of statistics")
+    this.#beginning_ms = world.now_ms
   }
 
   /** Whether a turn of a client is one of theirs. */
@@ -73,9 +87,11 @@ export class Statistics {
 
   /** A time that does not end before it begins. */
   #range(): readonly [from: string, to: string] {
-    if (!this.#ranges.happens(otherShare)) return bothDays
-    const from = this.#ranges.pick([bothDays[0], ...beginnings])
-    return [from, this.#ranges.pick([...ends, bothDays[1]].filter((to) => to > from))]
+    const beginning_ms = this.#beginning_ms
+    if (!this.#ranges.happens(otherShare)) return bothDays(beginning_ms)
+    const from_h = this.#ranges.pick(beginnings_h)
+    const to_h = this.#ranges.pick(ends_h.filter((hour) => hour > from_h))
+    return [hourOf(beginning_ms, from_h), hourOf(beginning_ms, to_h)]
   }
 
   #asker(): StatisticsWish["as"] {

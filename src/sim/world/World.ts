@@ -9,8 +9,15 @@ import { VirtualProcess } from "./VirtualProcess.ts"
 
 useOwnLoop(true)
 
-/** When every world begins, in milliseconds since the Unix epoch: half a minute before a day of UTC ends, since some things count by the day. */
-const beginning_ms = 1_767_225_570_000
+/**
+ * When worlds begin: half a minute before a day of UTC ends, since some things count by the day, and with it a month. The days that follow are a Thursday with a new year, a Sunday, a Monday, and the Wednesday after a 29 February.
+ */
+const beginnings = [
+  "2025-12-31T23:59:30Z",
+  "2026-02-28T23:59:30Z",
+  "2026-05-31T23:59:30Z",
+  "2028-02-29T23:59:30Z"
+].map((text) => Date.parse(text))
 
 /** An event at a time. */
 export interface WorldEvent {
@@ -55,6 +62,7 @@ export class World {
   readonly #chances = new Map<string, Chance>()
   readonly #scheduling: Chance
   readonly #cpu: Chance
+  readonly #beginning_ms: number
   #now_us = 0
   #sequence = 0
   #spawned = 0
@@ -65,6 +73,7 @@ export class World {
     this.trace = new Trace(keepTrace)
     this.#scheduling = this.chance("scheduling")
     this.#cpu = this.chance("cpu")
+    this.#beginning_ms = this.chance("beginning").pick(beginnings)
   }
 
   /** Microseconds since the world's beginning. */
@@ -74,7 +83,7 @@ export class World {
 
   /** True time, in milliseconds since the Unix epoch; a process's own clock may differ. */
   get now_ms(): number {
-    return beginning_ms + Math.floor(this.#now_us / ms_us)
+    return this.#beginning_ms + Math.floor(this.#now_us / ms_us)
   }
 
   /** The stream of chance of a subject, the same one each time. */
