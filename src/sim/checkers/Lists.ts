@@ -62,10 +62,13 @@ export const Lists: Checker = {
       const asking = { list: wish, apiKey, since_us, answered_us: until_us }
       const { isOf, mayHaveBeen, missing, wrongTotal } = listing(asking)
       const rows = pages.flat()
-      const has = new Set<string>()
+      const has = new Set(rows.map(({ key }) => key))
+      /** A key whose link has ended meanwhile can be another link's on a later page. */
+      const links = new Set<string>()
       const rowsFaults = rows.flatMap(({ key, shown }) => {
-        const twice = has.has(key) ? [violation(`has ${key} twice`, key)] : []
-        has.add(key)
+        const link = `${key} ${shown.createdAt}`
+        const twice = links.has(link) ? [violation(`has ${key} twice`, key)] : []
+        links.add(link)
         // Of links that were forgotten nothing is said.
         const known = lives.get(key)
         if (known === undefined) return twice

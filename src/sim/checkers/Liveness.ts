@@ -83,6 +83,13 @@ export const Liveness: Checker = {
       const expiresAt = beginning_ms + sent_us / ms_us + 1_000 * keyLasts_s.least
       return time.mayHaveExpired({ expiresAt }, answeredBy, sent_us, answered_us!)
     }
+    /** Whether a link that is to begin at a moment, and to end after a while, may have ended before it begins by a node whose clock is behind. */
+    const mayEndBefore = ({ answered_us, answeredBy, choices, expiresIn_s, sent_us }: Exchange) => {
+      const since = choices?.validSince
+      if (typeof since !== "string" || expiresIn_s === undefined) return false
+      const { least_ms } = time.moments(answeredBy, sent_us, answered_us!)
+      return Date.parse(since) >= least_ms + 1_000 * expiresIn_s
+    }
     return [
       ...unready.map((node) => ({
         checker: Liveness.name,
@@ -102,6 +109,7 @@ export const Liveness: Checker = {
         if (kind === "statistics" && status === 400) return []
         if (kind === "password" && status === 400) return []
         if (kind === "key" && status === 400 && mayBeTooLate(exchange)) return []
+        if (kind === "create" && status === 400 && mayEndBefore(exchange)) return []
         // Whether it was refused rightly is told by `Refusals`.
         if (status === exchange.refusal?.status || (kind === "change" && status === 400)) return []
         if (answered_us === undefined && end_us - sent_us < healWithin_us) return []

@@ -3187,6 +3187,18 @@ describe("the checkers", () => {
     expect(Lists.check(evidence({ exchanges, journal: [bound, archived, deleted(5 * s_us)] }))).toEqual([])
   })
 
+  it("find nothing in a list with two links of one key, of which the first ended before the second was bound", () => {
+    const next = { ...row, createdAt: row.createdAt + 1_000 }
+    const journal = [bound, deleted(2 * s_us), freed(2.1), { ...bound, at_us: 2.5 * s_us, link: next }]
+    const list = listing(
+      3,
+      [ofList(), ofList("abc", { createdAt: later })],
+      { orderBy: "createdAt-asc" },
+      { sent_us: s_us }
+    )
+    expect(Lists.check(evidence({ exchanges: [list], journal }))).toEqual([])
+  })
+
   it("find nothing in lists by visits in the order of their ranks, or of what these may have been meanwhile", () => {
     const byVisits = { orderBy: "visits-desc" } as const
     const journal = [bound, another, ranked(3, "abc", 2), ranked(6, "xyz", 3)]

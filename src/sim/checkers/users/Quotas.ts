@@ -233,10 +233,14 @@ export const Quotas: Checker = {
         lease.takenMost = Math.max(lease.takenMost, lease.taken)
       }
     }
+    const dayOf = (at_us: number) => Math.floor(at_ms(at_us) / length_ms.day)
+    /** How often a day ended: one to which the clock went back ends once more. */
+    const midnights = 1 + 2 * clock.jumps.filter(({ at_us }) => dayOf(at_us) !== dayOf(at_us - 1)).length
     for (const [name, { granted, most, period, takenMost }] of leases) {
       const [by] = name.split(" ")
       // What is left of a day is lost at midnight.
-      const bound = (period === "day" ? 4 : 2) * most + 1 + (aways.get(by!)?.length ?? 0) * (most + 16)
+      const bound =
+        (period === "day" ? 2 + 2 * midnights : 2) * most + 1 + (aways.get(by!)?.length ?? 0) * (most + 16)
       if (granted - takenMost > bound)
         found(end_us, `${by} was granted ${granted} times of a quota, and used ${takenMost}`)
     }
