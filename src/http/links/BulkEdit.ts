@@ -6,6 +6,7 @@ import { changed, conditionOf, Link, unlessChosen } from "../../model/Link.ts"
 import { isFound, isListed } from "../../storage/links/LinkFilter.ts"
 import type { LinkQuery, Position } from "../../storage/links/LinkStore.ts"
 import * as Traced from "../../telemetry/Traced.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import { type BulkEditAnswer, BulkEditBody, bulkEditMax } from "../contract/LinkSchemas.ts"
 import { Domains } from "../domains/Domains.ts"
 import { json } from "../exchange/Answer.ts"
@@ -57,7 +58,8 @@ interface Edit {
   /** Deletes where there is none. */
   readonly patchOf: PatchOf | undefined
   /** When it began, in milliseconds since the Unix epoch. */
-  readonly begun: number
+  /** By the monotonic clock, in milliseconds. */
+  readonly begun_ms: number
 }
 
 const isSame = Schema.equivalence(Link)
@@ -129,7 +131,7 @@ const patchOf = (
       PatchRequest.check({ ...fields, ...(changesTags && { tags: tagsOf(link) }) }, link, policy, now)
   }).pipe(Either.mapLeft(inChange))
 
-const hasTime = ({ begun }: Edit) => Effect.map(Clock.currentTimeMillis, (now) => now - begun < beginFor_ms)
+const hasTime = ({ begun_ms }: Edit) => Effect.map(monotonic_ms, (now_ms) => now_ms - begun_ms < beginFor_ms)
 
 /**
  * Changes or deletes the links of a filter, each as a request for it alone would. What is written follows from what was read, so it is written only while the
@@ -190,14 +192,16 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
     const editor = Effect.flatMap(identify(request), (caller) =>
       Effect.zipRight(Caller.requireScope(caller, "links:read"), Caller.requireScope(caller, "links:write"))
     )
-    const begun = yield* Clock.currentTimeMillis
+    const begun_ms = yield* monotonic_ms
     const [caller, given] = yield* Caller.withBody(editor, Body.read(request))
     const body = yield* decodeBody(given)
     if ((body.change === undefined) === (body.delete === undefined)) {
       return yield* Problem.oneFault("invalid-request", "change", "or delete must be there, and not both")
     }
     const patch =
-      body.change === undefined ? undefined : yield* patchOf(body.change, editing.policyOf(request), begun)
+      body.change === undefined
+        ? undefined
+        : yield* patchOf(body.change, editing.policyOf(request), yield* Clock.currentTimeMillis)
     const isDryRun = body.dryRun === true
     const parameters = {
       ...body.filter,
@@ -221,7 +225,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
       }
       return json(answer)
     }
-    const edit: Edit = { request, caller, query, patchOf: patch, begun }
+    const edit: Edit = { request, caller, query, patchOf: patch, begun_ms }
     const results: Array<Result> = []
     let lookedAt = 0
     let next: Position | null = page.next

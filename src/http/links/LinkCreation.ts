@@ -2,6 +2,7 @@ import { Clock, Effect, Either, Exit, FiberRef } from "effect"
 import { Links } from "../../actors/links/Links.ts"
 import type { Link } from "../../model/Link.ts"
 import * as Traced from "../../telemetry/Traced.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import type { FastOperation } from "../contract/Operations.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
@@ -38,15 +39,14 @@ const makePlain = Effect.fnUntraced(function* (
     if (Either.isLeft(known)) return false
     const creator = known.right
     const refuse = (problem: Problem.Problem) => answer(Problem.answer(problem))
-    const begun = clock.unsafeCurrentTimeMillis()
+    const begun_ms = monotonicNow_ms(clock)
     Body.readJsonBytes(request, Body.plain, (bytes) => {
       // A body can take longer than its answer may: nobody would learn of the link.
       if (isOver()) return
       const json = Either.flatMap(bytes, Body.parse)
       if (Either.isLeft(json)) return refuse(json.left)
-      const now = clock.unsafeCurrentTimeMillis()
-      if (now - begun > knownFor_ms) return instead(createBy(request, json.right))
-      const plan = planCreate(json.right, creator, now)
+      if (monotonicNow_ms(clock) - begun_ms > knownFor_ms) return instead(createBy(request, json.right))
+      const plan = planCreate(json.right, creator, clock.unsafeCurrentTimeMillis())
       if (Either.isLeft(plan.link)) return refuse(plan.link.left)
       const draft = plainDraftOf(plan)
       const standing = draft === undefined ? undefined : creator.quotaNow()
