@@ -2429,11 +2429,12 @@ describe("the checkers", () => {
     const journals = [
       [...leasedAt(2), { ...bound, at_us: 5 * s_us }],
       [...way(["abc"]), putBack, settled(4, "1/0"), { ...bound, at_us: 30 * s_us }],
+      [...way(["abc"]), putBack, returned(4, ["abc"]), settled(5, "1/0")],
       [...way(["abc"]), bound, ...again, { ...pushed(5, 2, ["abc"]), batch: "2/0" }, settled(6, "1/0")]
     ]
     expect(
       journals.map((journal) => KeyLifecycle.check(evidence({ options: aloneOptions, journal })))
-    ).toEqual([[], [], []])
+    ).toEqual([[], [], [], []])
   })
 
   it("find nothing in a quota that grants what is left, and something in one that does not refill after the database's clock went back", () => {

@@ -179,7 +179,7 @@ class Ways {
     const { at_us, batch, shard } = entry
     const isOfIt = (key: string) => this.#batches.get(key) === batch
     const keys = (this.#pushed.get(`${shard}/${batch}`) ?? []).filter(isOfIt)
-    const left = keys.filter((key) => this.#places.get(key) === "pooled")
+    const left = keys.filter((key) => this.#places.get(key) === "pooled" && !this.#putBack.has(key))
     for (const key of keys) if (!this.#settled.has(key)) this.#settled.set(key, at_us)
     if (left.length > 0) {
       const text = `batch ${batch} of pool shard ${shard} was settled with ${left.length} of its keys in the pool, which a kill takes`
