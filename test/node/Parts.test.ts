@@ -34,12 +34,13 @@ it.scopedLive("the parts of a node end at whatever step of their start they are 
       redirectCacheMax: 1_000,
       staleRedirects: Duration.minutes(1)
     })
-    for (let steps = 0, isStarted = false; !isStarted; steps++) {
+    const started: Array<number> = []
+    for (let steps = 0; started.length === 0; steps++) {
       const context = Context.merge(given, yield* Layer.build(layerEmbedded))
       const scheduler = new Steps()
       const node = Effect.runFork(
         Layer.build(parts).pipe(
-          Effect.tap(() => Effect.sync(() => (isStarted = true))),
+          Effect.tap(() => Effect.sync(() => started.push(steps))),
           Effect.zipRight(Effect.never),
           Effect.scoped,
           Effect.provide(context)
