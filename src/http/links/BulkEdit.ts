@@ -57,8 +57,7 @@ interface Edit {
   readonly query: LinkQuery
   /** Deletes where there is none. */
   readonly patchOf: PatchOf | undefined
-  /** When it began, in milliseconds since the Unix epoch. */
-  /** By the monotonic clock, in milliseconds. */
+  /** When it began, in milliseconds by the monotonic clock. */
   readonly begun_ms: number
 }
 

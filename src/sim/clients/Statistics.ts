@@ -15,10 +15,7 @@ const allShare = 0.5
 
 /** A time so many hours after the beginning of a run's first day. */
 const hourOf = (beginning_ms: number, hour: number): string =>
-  Iso8601.formatMoment(Math.floor(beginning_ms / (24 * hour_ms)) * 24 * hour_ms + hour * hour_ms).replace(
-    ".000",
-    ""
-  )
+  Iso8601.formatMoment((Math.floor(beginning_ms / (24 * hour_ms)) * 24 + hour) * hour_ms).replace(".000", "")
 
 /** Both days in which a run may be; and hours of them at which other times begin and end: midnight, an hour of the run, and others. */
 export const bothDays = (beginning_ms: number): readonly [from: string, to: string] => [

@@ -80,11 +80,12 @@ export const begin = (
     for (const [index, ago_h] of givenUp_h.entries()) {
       const id = formerDead[index]!
       const ago_ms = ago_h * hour_ms
-      const before_ms = id === formerRevived ? 2 * minute_ms : 0
-      yield* queue(id, ago_ms + before_ms)
-      yield* fail(ago_ms + before_ms, null)
-      if (id !== formerRevived) continue
-      yield* ago(ago_ms + minute_ms)(webhooks.revive(webhook.id, id))
+      const queued_ms = id === formerRevived ? ago_ms + 2 * minute_ms : ago_ms
+      yield* queue(id, queued_ms)
+      if (id === formerRevived) {
+        yield* fail(queued_ms, null)
+        yield* ago(ago_ms + minute_ms)(webhooks.revive(webhook.id, id))
+      }
       yield* fail(ago_ms, null)
     }
     const late_ms = pendingFor_ms + hour_ms

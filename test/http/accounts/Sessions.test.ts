@@ -1,6 +1,6 @@
-import { monotonicNow_ms } from "../../../src/time/MonotonicTime.ts"
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
+import { monotonicNow_ms } from "../../../src/time/MonotonicTime.ts"
 import {
   ask,
   asAdmin,

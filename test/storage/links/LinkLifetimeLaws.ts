@@ -136,29 +136,27 @@ export const linkLifetimeLaws = (open: Open<LifetimeStores>, databases = 1): voi
       })
     )
 
-    it.scopedLive(
-      "forgets how often a link was visited: one that is bound to the key later begins anew",
-      () =>
-        Effect.gen(function* () {
-          const stores = yield* opened
-          const { lifetime, links } = stores
-          const keys = ["alias", "minted"]
-          const bind = (createdAt: number) =>
-            links.insertMany(
-              keys.map((key) => expiring(key, past, { createdAt, custom: key === "alias", owner: "one" }))
-            )
-          const ranks = Effect.map(
-            links.list({ order: "visits-desc", owner: "one", limit: 10, lookedAtMax: 100 }),
-            (listed) => listed.ranks
+    it.scopedLive("counts no visits of a former link for the next one of its key", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const { lifetime, links } = stores
+        const keys = ["alias", "minted"]
+        const bind = (createdAt: number) =>
+          links.insertMany(
+            keys.map((key) => expiring(key, past, { createdAt, custom: key === "alias", owner: "one" }))
           )
-          yield* bind(1)
-          yield* links.rankMany(keys.map((key) => ({ key, createdAt: 1, visits: 9, lastVisit: 100 })))
-          expect(yield* ranks).toEqual([9, 9])
-          yield* lifetime.expire(keys)
-          expect(yield* recycled(stores, 0, 2)).toEqual(keys)
-          yield* bind(2)
-          expect(yield* ranks).toEqual([0, 0])
-        })
+        const ranks = Effect.map(
+          links.list({ order: "visits-desc", owner: "one", limit: 10, lookedAtMax: 100 }),
+          (listed) => listed.ranks
+        )
+        yield* bind(1)
+        yield* links.rankMany(keys.map((key) => ({ key, createdAt: 1, visits: 9, lastVisit: 100 })))
+        expect(yield* ranks).toEqual([9, 9])
+        yield* lifetime.expire(keys)
+        expect(yield* recycled(stores, 0, 2)).toEqual(keys)
+        yield* bind(2)
+        expect(yield* ranks).toEqual([0, 0])
+      })
     )
 
     it.scopedLive("strikes keys from the records of open batches, which would hand them out again", () =>

@@ -27,10 +27,10 @@ export const Removals: Checker = {
       const { key, kind } = exchange
       if (kind === "delete" && key !== undefined && !deletes.has(key)) deletes.set(key, exchange)
     }
-    const isUnseen = mayBeAskedUnseen(journal)
+    const mayBeUnseen = mayBeAskedUnseen(journal)
     /** Whether somebody asked for the end of a link by then, or may have. */
     const isAsked = (life: Life, by_us: number) =>
-      isUnseen(by_us) ||
+      mayBeUnseen(by_us) ||
       (deletes.get(life.link.key)?.sent_us ?? end_us) <= by_us ||
       removals.mayEnd(life, by_us)
     const isGone = (name: string) =>

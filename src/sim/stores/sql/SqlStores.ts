@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { BrokenStatements } from "./BrokenStatements.ts"
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Effect, identity, type Scope } from "effect"
 import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
 import type { AuditLog } from "../../../storage/accounts/AuditLog.ts"
@@ -55,25 +55,24 @@ const showing = (
   announced: Set<string>,
   ranked: Effect.Effect<ReadonlySet<string>>
 ): Pick<Stores, "lifetime" | "ownersGone"> => {
-  const only = <E>(ended: Effect.Effect<ReadonlyArray<string>, E>) =>
+  const only = <A, E>(ended: Effect.Effect<ReadonlyArray<A>, E>, keyOf: (one: A) => string) =>
     Effect.suspend(() => {
       announced.clear()
-      return Effect.map(ended, (keys) => keys.filter((key) => announced.has(key)))
+      return Effect.map(ended, (all) => all.filter((one) => announced.has(keyOf(one))))
     })
   return {
     lifetime: {
       ...lifetime,
-      expire: (keys) => only(lifetime.expire(keys)),
-      expireSome: (count) => only(lifetime.expireSome(count)),
+      expire: (keys) => only(lifetime.expire(keys), identity),
+      expireSome: (count) => only(lifetime.expireSome(count), identity),
       recycle: (options) =>
-        Effect.suspend(() => {
-          announced.clear()
-          return Effect.zipWith(lifetime.recycle(options), ranked, (freed, kept) =>
-            freed.filter(({ key }) => announced.has(key) && !kept.has(key))
-          )
-        })
+        Effect.zipWith(
+          only(lifetime.recycle(options), ({ key }) => key),
+          ranked,
+          (freed, kept) => freed.filter(({ key }) => !kept.has(key))
+        )
     },
-    ownersGone: { ...ownersGone, remove: (count) => only(ownersGone.remove(count)) }
+    ownersGone: { ...ownersGone, remove: (count) => only(ownersGone.remove(count), identity) }
   }
 }
 
