@@ -19,7 +19,7 @@ const stateOf = ({ visit_takes, visits_left }: VisitsRow): VisitsState => ({
 
 /**
  * `LinkStore.takeVisits` on SQLite and PostgreSQL: in one transaction the rows are locked, in the order of their keys, and what was granted is
- * taken off. A link whose last visit was taken is announced, so that caches know that it is used up.
+ * taken off. A link whose last visit was taken is announced, so that caches know that it is used up: hardly any take is refused, so it costs little to remember those.
  */
 export const makeTakeVisits = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -29,8 +29,9 @@ export const makeTakeVisits = Effect.gen(function* () {
       SELECT key, visits_left, visit_takes FROM links
       WHERE ${isOneOf(sql, "key", keys)} AND deleted_at IS NULL ORDER BY key ${forUpdate(sql)}`
 
-  const write = (states: ReadonlyArray<readonly [key: string, state: VisitsState]>) => {
-    const json = JSON.stringify(states.map(([key, state]) => ({ key, ...state })))
+  const write = (states: ReadonlyMap<string, VisitsState>, usedUp: ReadonlySet<string>) => {
+    const rows = Array.from(states, ([key, state]) => ({ key, ...state, usedUp: usedUp.has(key) }))
+    const json = JSON.stringify(rows)
     return sql.onDialectOrElse({
       orElse: () => sql`
         UPDATE links SET visits_left = w.value ->> 'visitsLeft', visit_takes = w.value -> 'takes'
@@ -39,9 +40,9 @@ export const makeTakeVisits = Effect.gen(function* () {
         WITH written AS (
           UPDATE links SET visits_left = (w.value ->> 'visitsLeft')::bigint, visit_takes = w.value -> 'takes'
           FROM jsonb_array_elements(${json}::jsonb) AS w WHERE links.key = w.value ->> 'key'
-          RETURNING links.key, links.visits_left
+          RETURNING links.key, w.value -> 'usedUp' = 'true' AS used_up
         )
-        SELECT pg_notify(${channel}, key) FROM written WHERE visits_left = 0`
+        SELECT pg_notify(${channel}, key) FROM written WHERE used_up`
     })
   }
 
@@ -51,15 +52,17 @@ export const makeTakeVisits = Effect.gen(function* () {
       const rows = yield* lock([...new Set(takes.map(({ key }) => key))])
       const states = new Map(rows.map((row) => [row.key, stateOf(row)]))
       const changed = new Map<string, VisitsState>()
+      const usedUp = new Set<string>()
       const answers = takes.map((question) => {
         const before = states.get(question.key)
         if (before === undefined) return noneTaken
         const { state, taken } = take(before, question)
         if (state !== before) changed.set(question.key, state)
+        if (state.visitsLeft === 0 && before.visitsLeft !== 0) usedUp.add(question.key)
         states.set(question.key, state)
         return taken
       })
-      if (changed.size > 0) yield* write([...changed])
+      if (changed.size > 0) yield* write(changed, usedUp)
       return answers
     })
     return yield* inTransaction(sql, grant)

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { shownVisitsLeft } from "../../model/Link.ts"
 
 /**
  * A node's request for some of the visits that a link with `maxVisits` has left.
@@ -39,27 +40,27 @@ export const takersRemembered = 32
 /** The answer where there is no such link. */
 export const noneTaken: Taken = { granted: 0, left: 0 }
 
+const shownLeft = (visitsLeft: number | null) => (visitsLeft === null ? null : shownVisitsLeft(visitsLeft))
+
 /**
- * Grants as many of the requested visits as are left. A repeat is granted what it was granted before; a take that arrives after a later one of its taker
- * is granted nothing, since nobody waits for it any more. Granted visits are used, whether or not the answer arrives.
+ * Grants as many of the requested visits as are left. A repeat is granted what it was granted before, also where that was nothing, whatever the limit is by now; a take
+ * that arrives after a later one of its taker is granted nothing, since nobody waits for it any more. Granted visits are used, whether or not the answer arrives.
  */
 export const take = (
   state: VisitsState,
   { count, number, taker }: Take
 ): { readonly state: VisitsState; readonly taken: Taken } => {
   const { takes, visitsLeft } = state
-  if (visitsLeft === null) return { state, taken: { granted: count, left: null } }
   const last = takes.find(([other]) => other === taker)
   if (last !== undefined && number <= last[1]) {
-    return { state, taken: { granted: number === last[1] ? last[2] : 0, left: Math.max(0, visitsLeft) } }
+    return { state, taken: { granted: number === last[1] ? last[2] : 0, left: shownLeft(visitsLeft) } }
   }
-  const granted = Math.min(count, Math.max(0, visitsLeft))
-  const left = Math.max(0, visitsLeft - granted)
-  if (granted === 0) return { state, taken: { granted, left } }
+  const granted = visitsLeft === null ? count : Math.min(count, Math.max(0, visitsLeft))
+  const left = visitsLeft === null ? null : visitsLeft - granted
   const others = takes.filter(([other]) => other !== taker)
   const newest: LastTake = [taker, number, granted]
   return {
     state: { visitsLeft: left, takes: [newest, ...others].slice(0, takersRemembered) },
-    taken: { granted, left }
+    taken: { granted, left: shownLeft(left) }
   }
 }

@@ -132,6 +132,27 @@ describePostgres("the news of links on PostgreSQL", () => {
     })
   )
 
+  it.scopedLive("tells of a link that is used up once, and not of takes that are refused by then", () =>
+    Effect.gen(function* () {
+      const { heard, store, untilFresh } = yield* setUp
+      yield* untilFresh(true)
+      const limited = (key: string) => ({ ...link(key), maxVisits: 2, visitsLeft: 2 })
+      yield* store.insertMany([limited("a"), limited("b")])
+      const take = (key: string, number: number) =>
+        store.takeVisits([{ key, count: 1, taker: "node", number }])
+      yield* take("a", 1)
+      yield* take("a", 2)
+      yield* take("a", 3)
+      yield* take("b", 4)
+      yield* take("b", 5)
+      yield* Effect.sync(() => heard.includes("b")).pipe(
+        Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (done) => done }),
+        Effect.timeout("20 seconds")
+      )
+      expect(heard).toEqual(["a", "b"])
+    })
+  )
+
   it.scopedLive("is not fresh before it listens, and forgets everything when it begins", () =>
     Effect.gen(function* () {
       const { all, untilFresh } = yield* setUp

@@ -114,6 +114,45 @@ export const linkVisitLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       })
     )
 
+    it.scopedLive(
+      "are granted to a take that comes again as they were before, whatever limit the link has by then",
+      () =>
+        Effect.gen(function* () {
+          const { findMany, insertMany, takeVisits, updateMany } = yield* store
+          yield* insertMany([limited("k", 1)])
+          const limit = (maxVisits: number | null, updateId: number) =>
+            updateMany([{ key: "k", owner: null, at: 1_800_000_000_000, change: { maxVisits }, updateId }])
+          const granted = (number: number) =>
+            Effect.map(takeVisits([takeOf("k", 2, number)]), ([taken]) => taken!.granted)
+          expect([yield* granted(1), yield* granted(2)]).toEqual([1, 0])
+          yield* limit(5, 1)
+          expect([yield* granted(1), yield* granted(2)]).toEqual([0, 0])
+          yield* limit(null, 2)
+          expect([yield* granted(2), yield* granted(3)]).toEqual([0, 2])
+          yield* limit(1, 3)
+          expect([yield* granted(3), yield* granted(4)]).toEqual([2, 1])
+          expect(yield* findMany(["k"])).toMatchObject([{ maxVisits: 1, visitsLeft: 0 }])
+        })
+    )
+
+    it.scopedLive(
+      "are as many fewer when the link is allowed less than it was used, and it is asked for more",
+      () =>
+        Effect.gen(function* () {
+          const { findMany, insertMany, takeVisits, updateMany } = yield* store
+          yield* insertMany([limited("k", 5)])
+          yield* takeVisits([takeOf("k", 4, 1)])
+          yield* updateMany([
+            { key: "k", owner: null, at: 1_800_000_000_000, change: { maxVisits: 2 }, updateId: 1 }
+          ])
+          expect(yield* takeVisits([takeOf("k", 1, 2), takeOf("k", 1, 3)])).toEqual([
+            { granted: 0, left: 0 },
+            { granted: 0, left: 0 }
+          ])
+          expect(yield* findMany(["k"])).toMatchObject([{ maxVisits: 2, visitsLeft: -2 }])
+        })
+    )
+
     it.scopedLive("are there again when the link is given more, and are counted on", () =>
       Effect.gen(function* () {
         const { insertMany, takeVisits, updateMany } = yield* store

@@ -91,7 +91,7 @@ const takeVisits = ({ announce, links, tables }: DatabaseCopy, takes: ReadonlyAr
   return Effect.tap(links.takeVisits(takes), () => {
     const usedUp = [...before].filter(([key, link]) => {
       const now = tables.rows.get(key)
-      return now !== link && now?.visitsLeft === 0
+      return now?.visitsLeft === 0 && link?.visitsLeft !== 0
     })
     announce(new Set(usedUp.map(([key]) => key)))
   })
