@@ -7,7 +7,7 @@ import type { JournalEntry } from "../../../src/sim/Journal.ts"
 import { AuditLog } from "../../../src/sim/checkers/users/AuditLog.ts"
 import { oldEntries } from "../../../src/sim/deployment/Users.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
-import { type AuditEntry, placesOf } from "../../../src/storage/accounts/AuditLog.ts"
+import { type AuditEntry, entriesPerHour, placesOf } from "../../../src/storage/accounts/AuditLog.ts"
 import { evidence, exchange, row } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
@@ -138,6 +138,23 @@ describe("the checker of the audit log", () => {
     ]
   )("finds %s", (_, audit, journal, exchanges) => {
     expect(found(audit, journal, exchanges)).toBeGreaterThan(0)
+  })
+
+  it("counts acts that are recorded without their target where a user has too many entries of an hour", () => {
+    const { given } = placesOf(keyAdded)
+    const crowded = given(entriesPerHour.user, 0)
+    const changes = Array.from({ length: entriesPerHour.user }, (_, index) =>
+      entryOf(event("link.changed", `key-${index}`, { owner: null }))
+    )
+    expect(found([...changes, crowded], done)).toBe(0)
+    expect(found([...changes, { ...crowded, count: 2 }], done)).toBeGreaterThan(0)
+    expect(found([...changes, crowded, log], done)).toBeGreaterThan(0)
+    expect(found(changes, done)).toBeGreaterThan(0)
+    expect(found([...changes.slice(1), crowded], done)).toBeGreaterThan(0)
+    const linkCrowded = { ...placesOf(linkChanged).given(entriesPerHour.user, 0) }
+    const ofAdmin = changes.map((entry) => ({ ...entry, doer: linkChanged.doer }))
+    expect(found([...ofAdmin, linkCrowded], [bound], [changed])).toBe(0)
+    expect(found([...ofAdmin.slice(1), linkCrowded], [bound], [changed])).toBeGreaterThan(0)
   })
 
   it("finds an entry that goes too early", () => {
