@@ -9,7 +9,7 @@ import type { FreedLink } from "../../../storage/links/LinkLifetime.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
 import { endOf, startOf } from "../../../storage/visits/VisitPeriods.ts"
 import { subjectOfLink, valuesMax } from "../../../model/Visit.ts"
-import type { VisitBatch } from "../../../storage/visits/VisitStore.ts"
+import type { ValueCount, VisitBatch } from "../../../storage/visits/VisitStore.ts"
 import type { DatabaseClock } from "../database/DatabaseClock.ts"
 import type { BrokenStatements } from "./BrokenStatements.ts"
 import { beginning, nextRanks, type Row, type Tables as VisitTables } from "../VisitStoreMemory.ts"
@@ -42,14 +42,28 @@ const formerLinks = Array.from({ length: 5 }, (_, number) =>
   subjectOfLink({ key: `former${number}`, createdAt: 1 })
 )
 
-/** Those visits, where the first hour that is not rolled up yet is `until`. */
-const formerVisits = (until: number): VisitBatch => {
+/** The values of an hour of one of these links, which comes in two batches: more than an hour keeps, of which those that come later were visited more often. */
+const crowd: Readonly<Record<1 | 2, ReadonlyArray<ValueCount>>> = {
+  1: Array.from({ length: valuesMax - 2 }, (_, number) => ({
+    dimension: "cities",
+    value: `City ${number}`,
+    visits: 1
+  })),
+  2: ["City 7", "Town 0", "Town 1", "Town 2", "Town 3"].map((value, number) => ({
+    dimension: "cities",
+    value,
+    visits: 2 + number
+  }))
+}
+
+/** Those visits, in two batches, where the first hour that is not rolled up yet is `until`. */
+const formerVisits = (until: number, sequence: 1 | 2): VisitBatch => {
   const day = startOf("day", until)
   const month = startOf("month", day)
   const days = new Set([month - 48, month - 24, day - 48, day - 24])
   return {
     writer: "before the run",
-    sequence: 1,
+    sequence,
     at: 0,
     hours: formerLinks.flatMap((subject, number) =>
       Array.from(days).flatMap((from, index) =>
@@ -58,7 +72,10 @@ const formerVisits = (until: number): VisitBatch => {
           hour,
           nonBots: 1 + number,
           bots: index,
-          values: [{ dimension: "browsers" as const, value: `Browser ${index % 2}`, visits: 1 + number }],
+          values: [
+            { dimension: "browsers" as const, value: `Browser ${index % 2}`, visits: 1 + number },
+            ...(number === 1 && hour === day - 24 + number ? crowd[sequence] : [])
+          ],
           visitors: []
         }))
       )
@@ -363,7 +380,9 @@ export const make = (
         rolledTo = Math.max(rolledTo, startOf("day", until))
         if (!isFirst) return rolledUp
         formerLinks.slice(1, 4).forEach((subject) => subjects.add(subject))
-        return Effect.zipRight(write(formerVisits(until)), rolledUp)
+        return Effect.forEach([1, 2] as const, (sequence) => write(formerVisits(until, sequence))).pipe(
+          Effect.zipRight(rolledUp)
+        )
       },
       rank: (until, max, handOn) =>
         memory.visits.rank(until, max, (ranks) => Effect.zipRight(ranking(until, max), handOn(ranks))),
