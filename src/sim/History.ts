@@ -1,6 +1,7 @@
 import type { LinkOrder } from "../storage/links/LinkStore.ts"
 import type { LinkFate } from "../accounts/Users.ts"
 import type { Choices } from "./clients/Choices.ts"
+import type { Lasting } from "./clients/Lasting.ts"
 import type { Refusal } from "./clients/Refusals.ts"
 import type { Traits } from "./clients/Traits.ts"
 import type { Visitor } from "./clients/Visitors.ts"
@@ -78,7 +79,8 @@ export interface Wish {
   /** The target of a create or a change. */
   readonly url?: string | undefined
   readonly alias?: string | undefined
-  readonly expiresIn_s?: number | undefined
+  /** How long the link of a create is to last. */
+  readonly lasts?: Lasting | undefined
   readonly maxVisits?: number | undefined
   /** What else a create or a change chooses of its link. */
   readonly choices?: Choices | undefined
@@ -222,7 +224,7 @@ export class History {
       key: asked.key,
       url: asked.url,
       alias: asked.alias,
-      expiresIn_s: asked.expiresIn_s,
+      lasts: asked.lasts,
       maxVisits: asked.maxVisits,
       choices: asked.choices,
       about: asked.about,

@@ -8,7 +8,10 @@ import {
   isSameChoice,
   saidOf
 } from "../clients/Choices.ts"
+import { endOf } from "../clients/Lasting.ts"
+import type { Link } from "../../model/Link.ts"
 import type { Exchange } from "../History.ts"
+import { databaseTime } from "./facts/databaseTime.ts"
 import { lifeLeftBy, versionLeftBy } from "./facts/lives.ts"
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
@@ -25,8 +28,20 @@ const unchosenAs = (name: keyof Choices, { maxVisits }: Exchange): unknown => {
  */
 export const Chosen: Checker = {
   name: "choices",
-  check: ({ exchanges, lives }) =>
-    exchanges.flatMap((exchange) => {
+  check: (evidence) => {
+    const { exchanges, lives } = evidence
+    const time = databaseTime(evidence)
+    /** Whether a link that a create has made ends when that chose, by what the node may have taken for now. */
+    const endsAsChosen = ({ answered_us, answeredBy, lasts, sent_us, tries }: Exchange, link: Link) => {
+      if (lasts === undefined || link.expiresAt === null)
+        return lasts === undefined && link.expiresAt === null
+      const { least_ms, most_ms } = time.moments(tries > 1 ? undefined : answeredBy, sent_us, answered_us!)
+      return (
+        endOf(Math.floor(least_ms), lasts) <= link.expiresAt &&
+        link.expiresAt <= endOf(Math.ceil(most_ms), lasts)
+      )
+    }
+    return exchanges.flatMap((exchange) => {
       const { answered_us, body, choices = {}, key, kind, status } = exchange
       const isMade = (kind === "create" && status === 201) || (kind === "change" && status === 200)
       if (key === undefined || answered_us === undefined || !isMade) return []
@@ -39,6 +54,16 @@ export const Chosen: Checker = {
         body === undefined || exchange.choices === undefined
           ? undefined
           : (JSON.parse(body) as Partial<Record<string, unknown>>)
+      const isNew = kind === "create" && !exchange.isReplay && exchange.reuse !== true
+      if (isNew && !endsAsChosen(exchange, link))
+        return [
+          {
+            checker: Chosen.name,
+            at_us: answered_us,
+            text: `${key} was to last ${textOf(exchange.lasts)} after a create, and ends at ${textOf(link.expiresAt)}`,
+            keys: [key]
+          }
+        ]
       return choiceNames.flatMap((name: keyof Choices) => {
         const unchosen = kind === "create" ? unchosenAs(name, exchange) : before && choiceOf(before, name)
         const wanted = name in choices ? chosenAs(name, choices[name]) : unchosen
@@ -58,4 +83,5 @@ export const Chosen: Checker = {
           : []
       })
     })
+  }
 }

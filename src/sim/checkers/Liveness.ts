@@ -2,6 +2,7 @@ import { partitionOf } from "../../actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { keyLasts_s } from "../clients/AccountRequests.ts"
+import { endOf } from "../clients/Lasting.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import { databaseTime } from "./facts/databaseTime.ts"
 
@@ -84,11 +85,11 @@ export const Liveness: Checker = {
       return time.mayHaveExpired({ expiresAt }, answeredBy, sent_us, answered_us!)
     }
     /** Whether a link that is to begin at a moment, and to end after a while, may have ended before it begins by a node whose clock is behind. */
-    const mayEndBefore = ({ answered_us, answeredBy, choices, expiresIn_s, sent_us }: Exchange) => {
+    const mayEndBefore = ({ answered_us, answeredBy, choices, lasts, sent_us }: Exchange) => {
       const since = choices?.validSince
-      if (typeof since !== "string" || expiresIn_s === undefined) return false
+      if (typeof since !== "string" || lasts === undefined) return false
       const { least_ms } = time.moments(answeredBy, sent_us, answered_us!)
-      return Date.parse(since) >= least_ms + 1_000 * expiresIn_s
+      return Date.parse(since) >= endOf(least_ms, lasts)
     }
     return [
       ...unready.map((node) => ({

@@ -5,6 +5,7 @@ import { adminKey } from "../deployment/StubServices.ts"
 import type { Conditions } from "../../model/Rules.ts"
 import { blockedFrom_us, blockedUrls, endedUrls } from "../deployment/Visitors.ts"
 import { type Choices, clearedOf } from "./Choices.ts"
+import { durationOf, type Lasting } from "./Lasting.ts"
 import { refusals, refusedChanges } from "./Refusals.ts"
 import { allVisitors, signsOf, visitors, whenOf } from "./Visitors.ts"
 import type { Wish } from "../History.ts"
@@ -79,6 +80,16 @@ const expiryMax_s = 20
 const lateShare = 0.25
 const lateExpiry_s = 3_600
 
+/** How long others of those last, by the calendar, and how likely that is. */
+const byCalendarShare = 0.5
+const byCalendar: ReadonlyArray<Lasting> = [
+  { months: 1, days: 0, seconds: 0 },
+  { months: 3, days: 0, seconds: 0 },
+  { months: 12, days: 0, seconds: 0 },
+  { months: 13, days: 2, seconds: 5 },
+  { months: 0, days: 31, seconds: 0 }
+]
+
 /** Hours that come and go while runs go on, which begin shortly before midnight of UTC. */
 const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
   { timeZone: "UTC", from: "22:00", until: "00:00" },
@@ -109,6 +120,7 @@ export class Drafts {
   readonly #workload: WorkloadOptions
   readonly #chance: Chance
   readonly #domains: Chance
+  readonly #durations: Chance
   readonly #choices: Chance
   readonly #longAliases: Chance
   readonly #reusedAliases: Chance
@@ -126,6 +138,7 @@ export class Drafts {
     this.#world = world
     this.#chance = world.chance("drafts")
     this.#domains = world.chance("domains")
+    this.#durations = world.chance("durations")
     this.#choices = world.chance("choices")
     this.#refusals = world.chance("refusals")
     this.#endings = world.chance("endings of targets")
@@ -161,15 +174,19 @@ export class Drafts {
       idempotencyKey,
       domain,
       alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
-      expiresIn_s: expires ? lasts_s + this.#expiry_s() : undefined,
+      lasts: expires ? this.#lasting(lasts_s) : undefined,
       maxVisits,
       password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
       choices
     }
   }
 
-  #expiry_s(): number {
-    return this.#chance.happens(lateShare) ? lateExpiry_s : this.#chance.between(2, expiryMax_s)
+  /** How long a link is to last: so many seconds longer than it would by itself. */
+  #lasting(more_s: number): Lasting {
+    const isLate = this.#chance.happens(lateShare)
+    const seconds = more_s + (isLate ? lateExpiry_s : this.#chance.between(2, expiryMax_s))
+    if (isLate && this.#durations.happens(byCalendarShare)) return this.#durations.pick(byCalendar)
+    return { months: 0, days: 0, seconds }
   }
 
   /** The alias of a link that is to be reused, if it is to have one. */
@@ -406,22 +423,12 @@ export class Drafts {
   }
 }
 
-const bodyOf = ({
-  alias,
-  choices,
-  domain,
-  expiresIn_s,
-  maxVisits,
-  password,
-  refusal,
-  reuse,
-  url
-}: Draft) => ({
+const bodyOf = ({ alias, choices, domain, lasts, maxVisits, password, refusal, reuse, url }: Draft) => ({
   url,
   ...choices,
   alias: alias === undefined ? undefined : namesOf(alias).key,
   domain: domain === undefined ? undefined : hostOf(domain),
-  expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
+  expiresIn: lasts === undefined ? undefined : durationOf(lasts),
   ...(maxVisits !== undefined && { maxVisits }),
   password,
   reuse,

@@ -70,7 +70,10 @@ const leased = (at_us: number, keys: ReadonlyArray<string>) =>
 const handed = { tag: "handed", at_us: 2, by, keys: ["k"], took_us: 1 } as const
 
 const bound = { tag: "bound", at_us: s_us, by, link: row } as const
-const expiring = { ...bound, link: { ...row, expiresAt: 9_000 } }
+const endingAt = (expiresAt: number) => ({ ...bound, link: { ...row, expiresAt } })
+const expiring = endingAt(9_000)
+const aMonth = { months: 1, days: 0, seconds: 0 } as const
+const day_ms = 86_400_000
 const deleted = (at_us: number) => ({ tag: "deleted", at_us, by, key: "abc" }) as const
 const freed = (at_us: number) => ({ tag: "freed", at_us, by, key: "abc", custom: false }) as const
 const rebound = { ...bound, at_us: 30 * s_us, link: { ...row, url: "https://example.com/2" } }
@@ -623,6 +626,21 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "a create that leaves a title that it did not choose",
     Chosen,
     { exchanges: [created(1)], journal: [{ ...bound, link: { ...row, title: "another's" } }] }
+  ],
+  [
+    "a link that ends a day before its create chose",
+    Chosen,
+    { exchanges: [created(1, { lasts: aMonth })], journal: [endingAt(1_000 + 30 * day_ms)] }
+  ],
+  [
+    "a link that never ends, though its create chose that it does",
+    Chosen,
+    { exchanges: [created(1, { lasts: aMonth })] }
+  ],
+  [
+    "a link that ends though its create did not choose that",
+    Chosen,
+    { exchanges: [created(1)], journal: [endingAt(1_000 + 31 * day_ms)] }
   ],
   [
     "a change of the target alone that clears a choice",
@@ -1731,6 +1749,11 @@ describe("the checkers", () => {
       clock: recordOf([{ at_us: 2.5 * s_us, by_us: 10 * s_us }], 0)
     }
     expect(WebhookEvents.check(evidence(jumped))).toEqual([])
+  })
+
+  it("find nothing in a link that ends when its create chose", () => {
+    const kept = { exchanges: [created(1, { lasts: aMonth })], journal: [endingAt(1_000 + 31 * day_ms)] }
+    expect(Chosen.check(evidence(kept))).toEqual([])
   })
 
   it("find nothing in a quota of a day that is granted again after midnight", () => {

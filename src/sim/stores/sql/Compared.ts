@@ -94,6 +94,9 @@ const writtenAgain = 4
 const begunElsewhere = 8
 const ahead_ms = 3_600_000
 
+/** Texts that no link has, which are asked for beside those of searches: some would find all links if their characters meant to LIKE what they do without a backslash before them. */
+const wild = ["h__ps", "h%s", "http\\s"] as const
+
 const rankText = (rank: LinkRank) => `${subjectOfLink(rank)}: ${rank.visits}, ${rank.lastVisit}`
 const sizeOf = ({ length }: ReadonlyArray<unknown>) => length
 const keyOf = ({ key }: { readonly key: string }) => key
@@ -299,6 +302,12 @@ export const make = (
           )
         ),
       takeVisits: (batch) => leaving(links.takeVisits(batch), batch.map(keyOf)),
+      list: (query) =>
+        comparison.after(links.list(query), () =>
+          query.text === undefined
+            ? Effect.void
+            : Effect.forEach(wild, (text) => links.list({ ...query, text }))
+        ),
       rankMany: (ranks) => comparison.after(links.rankMany(ranks), () => lowering(ranks))
     },
     guarded: {
