@@ -36,15 +36,12 @@ export class Administrators {
   readonly #world: World
   readonly #requests: Requests
   readonly #users: Users
-  readonly #deletesLinks: boolean
   readonly #chance: Chance
 
-  /** `deletesLinks`: whether links can be deleted with their users. */
-  constructor(world: World, requests: Requests, users: Users, deletesLinks: boolean) {
+  constructor(world: World, requests: Requests, users: Users) {
     this.#world = world
     this.#requests = requests
     this.#users = users
-    this.#deletesLinks = deletesLinks
     this.#chance = world.chance("administrators")
   }
 
@@ -54,7 +51,7 @@ export class Administrators {
     this.#endLastLater(until_us)
     for (const user of leaving) {
       const { least, most } = removedAt
-      const links = this.#chance.pick(this.#deletesLinks ? linkFates : (["keep"] as const))
+      const links = this.#chance.pick(linkFates)
       this.#world.after(until_us * (least + (most - least) * this.#chance.fraction()), null, () => {
         this.#announce(user, () => this.#remove(user, links))
       })

@@ -73,8 +73,6 @@ const isPlain = (text: string): boolean => domainKeyOf(text).domain === defaultD
 /** Options of the clients. */
 export interface ClientsOptions extends RequestsOptions {
   readonly workload: WorkloadOptions
-  /** How many databases have links. */
-  readonly databases: number
   readonly answersKept_s: number | null
   readonly users: Users
   readonly changingDomain: ChangingDomain
@@ -138,8 +136,8 @@ export class Clients {
           this.#askAround("followers of an alias", alias, () => this.#followers.below(writtenWithin_us))
       }
     )
-    const { databases, users, workload, world } = options
-    this.#administrators = new Administrators(world, this.#requests, users, databases === 1)
+    const { users, workload, world } = options
+    this.#administrators = new Administrators(world, this.#requests, users)
     this.#browsers =
       users.names.length > 0 && workload.signedIn > 0
         ? new Browsers(world, this.#requests, this.#creates, users, workload)

@@ -378,8 +378,7 @@ export class Deployment {
       users: this.#users,
       changingDomain: this.#changingDomain,
       workload: this.options.workload,
-      answersKept_s: this.options.answersKept_s,
-      databases: this.options.databases
+      answersKept_s: this.options.answersKept_s
     })
     // Leaves the last requests time to be answered.
     clients.start(end_us - 5 * s_us)

@@ -513,7 +513,7 @@ export class VirtualNode {
       options.databases > 1 ? carrying : same,
       options.visitsSettle_s === null ? same : rollingUp(options.visitsSettle_s),
       users === undefined ? same : UserParts.after(users, process),
-      users === undefined || options.databases > 1 ? same : removing
+      users === undefined ? same : removing
     )
     return Effect.scoped(
       Effect.gen(this, function* () {

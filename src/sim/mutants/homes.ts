@@ -193,6 +193,26 @@ export const homes: ReadonlyArray<Mutant> = [
     make: () => ({ moves: { removesUnqueued: true } })
   },
   {
+    name: "links-of-a-removed-user-left-elsewhere",
+    text: "The links of a user who is removed with them stay in all databases but the control database.",
+    promise: "accounts",
+    checker: "removals",
+    options: movingWith({ withAccount: 0.5, signedIn: 0.3 }),
+    make: () => ({ moves: { removesInOne: true } })
+  },
+  {
+    name: "silence-taken-for-no-links",
+    text: "A user who is removed with their links is forgotten though one of several databases did not say whether it has some.",
+    promise: "accounts",
+    checker: "removals",
+    options: (options) => {
+      const several = movingWith({ withAccount: 0.5, signedIn: 0.3 })(options)
+      const cutDatabase = { perMinute: 20, least_ms: 20_000, most_ms: 30_000 }
+      return { ...several, databases: 3, faults: { ...several.faults, bucketMove: never, cutDatabase } }
+    },
+    make: () => ({ moves: { takesSilenceForNone: true } })
+  },
+  {
     name: "keys-carried-twice",
     text: "A key that is free again enters the stock of the control database before it leaves its own.",
     promise: "C1",

@@ -29,6 +29,7 @@ import * as DomainPort from "./ports/DomainPort.ts"
 import * as KeyPorts from "./ports/KeyPorts.ts"
 import * as LinkPorts from "./ports/LinkPorts.ts"
 import * as NodePorts from "./ports/NodePorts.ts"
+import * as OwnersPorts from "./ports/OwnersPorts.ts"
 import * as UserPorts from "./ports/UserPorts.ts"
 import * as VisitPort from "./ports/VisitPort.ts"
 import { BrokenStatements } from "./sql/BrokenStatements.ts"
@@ -377,6 +378,12 @@ export class VirtualDatabase {
       NodePorts.make(call, id, { tables: this.tables, deployment: this.#deployment }),
       Context.make(VisitStore, visits)
     )
+  }
+
+  /** What a process asks of the links of owners who are gone, where links are in several databases: of those in this one, and of who they are where it is the control database. */
+  owners(process: VirtualProcess) {
+    const call = this.#callOf(process)
+    return { links: OwnersPorts.links(call, process.id, this.#primary), gone: OwnersPorts.gone(call) }
   }
 
   /** The stores of users, quotas and webhooks, as a process reaches them. */

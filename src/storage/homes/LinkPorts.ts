@@ -28,7 +28,7 @@ export interface OneDatabase
     LinkStoreRouted.HasLinks,
     GuardedCreatesRouted.HasGuards,
     LinkLifetimeRouted.HasLifetime,
-    LinkRemovalsRouted.HasTombstones,
+    LinkRemovalsRouted.HasOwners,
     VisitStoreRouted.HasVisits {}
 
 /** What the ports of one database stand on. */
@@ -63,8 +63,8 @@ export const ofDatabase = ({
     const guarded = yield* Effect.provideService(GuardedCreatesSql.make, LinkStore, links)
     const lifetime = yield* Effect.provideService(LinkLifetimeSql.make, KeyStock, stock)
     const visits = yield* VisitStoreSql.make
-    const tombstones = yield* LinkTombstonesSql.make
-    return { sql, isAway, links, guarded, lifetime, visits, tombstones }
+    const owned = LinkRemovalsRouted.ofDatabase(sql, yield* LinkTombstonesSql.make)
+    return { sql, isAway, links, guarded, lifetime, visits, owned }
   }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
 
 /** The ports of links over several databases. The first is the control database. */
@@ -90,7 +90,7 @@ export const routed = (
       links,
       guarded: GuardedCreatesRouted.make(router, links),
       lifetime: LinkLifetimeRouted.make(router),
-      removals: LinkRemovalsRouted.make(router, control, removals),
+      removals: LinkRemovalsRouted.make(router, LinkRemovalsRouted.ofControl(control), removals),
       visits: VisitStoreRouted.make(router)
     }
   })

@@ -2510,6 +2510,14 @@ describe("the checkers", () => {
         row: () => gone
       },
       { exchanges: [userRemoved(2, "keep")], journal: [ownBound], row: () => ownBound.link },
+      // Who asked is not known to the checkers.
+      {
+        journal: [
+          bound,
+          { tag: "left behind", at_us: 2 * s_us, by },
+          { tag: "owner gone", at_us: 3 * s_us, by, owner: "usr_0" }
+        ]
+      },
       {
         exchanges: [{ ...userRemoved(2, "delete"), status: 0 }],
         journal: [ownBound],

@@ -40,7 +40,7 @@ export const Removals: Checker = {
       )
     return [
       ...journal.flatMap((entry) => {
-        if (entry.tag === "owner gone" && !removals.areAsked(entry.owner))
+        if (entry.tag === "owner gone" && !removals.areAsked(entry.owner) && !mayBeUnseen(entry.at_us))
           return [
             violation(
               entry.at_us,

@@ -55,6 +55,14 @@ export const noteFreed = ({ freed }: Home, keys: ReadonlyArray<string>): void =>
   for (const [move, noted] of freed) freed.set(move, new Set([...noted, ...keys]))
 }
 
+/** What would write rows behind a barrier that is closed is refused. */
+export const barred = (operation: string): StorageError =>
+  new StorageError({
+    operation,
+    applied: "no",
+    reason: "the bucket of this row is moving, or has left this database"
+  })
+
 /** Whether upkeep passes over the row of a key: it is behind a barrier, or not at home by what the caller knows. */
 export const isPassedOver = (home: Home, key: string): boolean => {
   const bucket = bucketOf(key)
@@ -88,13 +96,7 @@ export const behindBarriers = (home: Home, { guarded, links, visits }: Stores): 
     then: Effect.Effect<A, StorageError>
   ): Effect.Effect<A, StorageError> =>
     Effect.suspend((): Effect.Effect<A, StorageError> =>
-      home.barriers.size > 0 && buckets().some((bucket) => isClosed(home, bucket))
-        ? new StorageError({
-            operation,
-            applied: "no",
-            reason: "the bucket of this row is moving, or has left this database"
-          })
-        : then
+      home.barriers.size > 0 && buckets().some((bucket) => isClosed(home, bucket)) ? barred(operation) : then
     )
   const ofKeys = (rows: ReadonlyArray<{ readonly key: string }>) => () => rows.map(({ key }) => bucketOf(key))
   const ofNames = (rows: ReadonlyArray<{ readonly name: string }>) => () =>

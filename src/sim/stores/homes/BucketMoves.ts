@@ -22,6 +22,10 @@ export interface MoveDefects {
   readonly carriesTwice?: boolean
   /** Only the control database is asked for a link of a URL. */
   readonly looksInOne?: boolean
+  /** The links of owners who are gone are looked for in the control database alone. */
+  readonly removesInOne?: boolean
+  /** A database that does not answer whether owners who are gone have links there counts as one without any. */
+  readonly takesSilenceForNone?: boolean
   /** What is asked of all databases is not asked again where buckets have moved meanwhile. */
   readonly gathersOnce?: boolean
   /** Caches keep what they have when buckets come to another home. */

@@ -7,6 +7,7 @@ import * as GuardedCreatesRouted from "../../../storage/homes/GuardedCreatesRout
 import { changesOf, keysMax, placesOf } from "../../../storage/homes/LinkHomes.ts"
 import * as LinkLifetimeRouted from "../../../storage/homes/LinkLifetimeRouted.ts"
 import { LinkPlaces } from "../../../storage/homes/LinkPlaces.ts"
+import * as LinkRemovalsRouted from "../../../storage/homes/LinkRemovalsRouted.ts"
 import * as LinkStoreRouted from "../../../storage/homes/LinkStoreRouted.ts"
 import * as PlacementCache from "../../../storage/homes/PlacementCache.ts"
 import * as Router from "../../../storage/homes/Router.ts"
@@ -14,6 +15,7 @@ import * as VisitStoreRouted from "../../../storage/homes/VisitStoreRouted.ts"
 import { GuardedCreates } from "../../../storage/links/GuardedCreates.ts"
 import type { LinkInvalidationsService } from "../../../storage/links/LinkInvalidations.ts"
 import { LinkLifetime } from "../../../storage/links/LinkLifetime.ts"
+import { LinkRemovals } from "../../../storage/links/LinkRemovals.ts"
 import { LinkStore } from "../../../storage/links/LinkStore.ts"
 import { isRefused } from "../../../storage/links/buckets/LinkTenure.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
@@ -37,6 +39,7 @@ interface OneDatabase
     LinkStoreRouted.HasLinks,
     GuardedCreatesRouted.HasGuards,
     LinkLifetimeRouted.HasLifetime,
+    LinkRemovalsRouted.HasOwners,
     VisitStoreRouted.HasVisits {}
 
 /** What a node knows of its stores over several databases. */
@@ -96,6 +99,27 @@ export class VirtualHomes {
   #guardedOf(guarded: typeof GuardedCreates.Service, number: number): typeof GuardedCreates.Service {
     const isUnasked = this.#mutation.moves?.looksInOne === true && number > 0
     return isUnasked ? { ...guarded, findByUrl: () => Effect.succeed(null) } : guarded
+  }
+
+  #ownedOf(links: LinkRemovalsRouted.OwnersLinks, number: number): LinkRemovalsRouted.OwnersLinks {
+    return this.#mutation.moves?.removesInOne === true && number > 0
+      ? { ...links, having: () => Effect.succeed([]) }
+      : links
+  }
+
+  /** What looks for the links of owners who are gone. */
+  #ownersRouterOf(router: Router.Router<OneDatabase>): Router.Router<OneDatabase> {
+    if (this.#mutation.moves?.takesSilenceForNone !== true) return router
+    const gather: typeof router.gather = (operation, ask) =>
+      Effect.map(router.gather(operation, ask), ({ answers, failures }) => {
+        const silent = router.databases.flatMap((_, index) =>
+          answers.some((one) => one.index === index)
+            ? []
+            : [{ ...answers[0]!, index, answer: { index, owners: new Set() } as never }]
+        )
+        return { answers: [...answers, ...silent], failures }
+      })
+    return { ...router, gather }
   }
 
   #routerOf(
@@ -160,6 +184,7 @@ export class VirtualHomes {
           links: this.#linksOf(Context.get(stores, LinkStore)),
           guarded: this.#guardedOf(Context.get(stores, GuardedCreates), number),
           lifetime: Context.get(stores, LinkLifetime),
+          owned: this.#ownedOf(database.owners(process).links, number),
           visits: Context.get(stores, VisitStore)
         }
       })
@@ -177,10 +202,17 @@ export class VirtualHomes {
       const carry = carryAll(parts[0]!, further, ({ database }) =>
         Effect.zipWith(carryMessages(database), carryKeys(database), (one, other) => one || other)
       )
-      const stores = control.stores(process).pipe(
+      const ofControl = control.stores(process)
+      const removals = LinkRemovalsRouted.make(
+        this.#ownersRouterOf(router),
+        control.owners(process).gone,
+        Context.get(ofControl, LinkRemovals)
+      )
+      const stores = ofControl.pipe(
         Context.add(LinkStore, links),
         Context.add(GuardedCreates, GuardedCreatesRouted.make(router, links)),
         Context.add(LinkLifetime, LinkLifetimeRouted.make(router)),
+        Context.add(LinkRemovals, removals),
         Context.add(VisitStore, {
           ...visits,
           write: noteWrites(this.#journal, process.id, visits.write, ({ writer }) => ({ writer }))
