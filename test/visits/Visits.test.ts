@@ -304,6 +304,40 @@ describe("Visits", () => {
     }).pipe(quiet)
   )
 
+  it.effect(
+    "count once where it is not known whether they were written, and their bucket has begun to move since",
+    () =>
+      Effect.gen(function* () {
+        const moving = { ...link, key: "m" }
+        let isKnown = false
+        let lost = 0
+        const writing = (write: Write) => (batch: VisitBatch) => {
+          const open = batch.hours.filter(({ subject }) => subject === subjectOfLink(moving))
+          if (open.length === 0 || lost > 0) return write(batch)
+          lost++
+          isKnown = true
+          const left = new Unwritten({
+            operation: "VisitStore.write",
+            applied: "unknown",
+            reason: "test",
+            open
+          })
+          return Effect.zipRight(write(batch), left)
+        }
+        const { counted, record, store } = yield* Effect.provideService(
+          countingWith(writing),
+          LinkPlaces,
+          placesWith((key) => (key === "m" && isKnown ? 3 : 0))
+        )
+        record(visitOf({ link: moving }))
+        record(visitOf())
+        yield* TestClock.adjust("10 seconds")
+        const all = yield* store.totals([moving, link].map(subjectOfLink).concat(subjectOfOwner("usr_1")))
+        expect([lost, ...all.map(({ nonBots }) => nonBots)]).toEqual([1, 1, 1, 2])
+        expect(yield* counted).toEqual({ recorded: 2, shed: 0 })
+      }).pipe(quiet)
+  )
+
   it.effect("are shed alone by a stop, of a batch of which the others are written", () =>
     Effect.gen(function* () {
       const { shedBy, stop, totals } = yield* beside

@@ -79,11 +79,15 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
   if (databases === 1)
     return { ...options, databases, faults: { ...options.faults, bucketMove: never, moverCrash: 0 } }
   const chance = new Chance(seed, "moves")
+  const { databaseCalls } = options.faults
+  // Not where few connections wait for one another: see `withFewConnections`.
+  const losesAnswers = databaseCalls.lost > 0 && new Chance(seed, "lost answers").happens(0.3)
   return {
     ...options,
     databases,
     faults: {
       ...options.faults,
+      ...(losesAnswers && { databaseCalls: { ...databaseCalls, lost: Math.max(databaseCalls.lost, 0.05) } }),
       databaseLag_ms: 0,
       bucketMove: {
         perMinute: chance.pick([3, 8, 20]),

@@ -16,6 +16,8 @@ export interface UsersBySql extends UserStores {
     claimed: Delivery,
     names: Pick<Delivery, "id" | "lease">
   ) => Effect.Effect<unknown, unknown>
+  /** Whether a claimed message is sent again as it is, whatever waits beside it by then. */
+  readonly isSealed: (claimed: Delivery) => Effect.Effect<boolean, unknown>
 }
 
 /** Entries of the audit log that are compared after each one, at most, and of what time. */
@@ -113,7 +115,14 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
             const names = new Map(claimed.map((delivery) => [placeOf(delivery), delivery]))
             return Effect.forEach(bySql, (delivery) => {
               const { id, lease } = names.get(placeOf(delivery))!
-              return Effect.orDie(sql.rename(delivery, { id, lease }))
+              return Effect.zipRight(
+                Effect.orDie(sql.rename(delivery, { id, lease })),
+                comparison.both(
+                  "WebhookStore.claim, sealing",
+                  Effect.succeed(true),
+                  sql.isSealed({ ...delivery, id })
+                )
+              )
             })
           })
         }),

@@ -115,6 +115,11 @@ export const make = (
             Effect.zipRight(
               sql`UPDATE webhook_messages SET ${sql.update(names)} WHERE webhook_id = ${webhookId} AND id = ${id}`,
               sql`UPDATE webhook_joined SET message_id = ${names.id} WHERE webhook_id = ${webhookId} AND message_id = ${id}`
+            ),
+          isSealed: ({ id, webhookId }: Delivery) =>
+            sql<{ readonly sealed: number }>`
+              SELECT sealed FROM webhook_messages WHERE webhook_id = ${webhookId} AND id = ${id}`.pipe(
+              Effect.map((rows) => rows[0]?.sealed === 1)
             )
         }
       }
