@@ -96,6 +96,13 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
             [{ forwardPath: true }, { expiredUrl, forwardPath: true }],
             [{ expiredUrl: null }, { forwardPath: true }],
             [{ expiredUrl, forwardPath: null }, { expiredUrl }],
+            // A member is replaced as a whole.
+            [
+              { card: { title: "t", description: "d", image: "https://example.com/i" } },
+              { expiredUrl, card: { title: "t", description: "d", image: "https://example.com/i" } }
+            ],
+            [{ card: { title: "u" } }, { expiredUrl, card: { title: "u" } }],
+            [{ card: null }, { expiredUrl }],
             [{ expiredUrl: null, forwardPath: null }, undefined]
           ]
           for (const [index, [extras, left]] of changes.entries()) {
