@@ -71,6 +71,9 @@ export const withReplica = (options: SimOptions, chance: Chance): SimOptions => 
   return { ...replicated, redirectCacheMax: 4, faults: { ...faults, cutDatabase } }
 }
 
+/** A database that is away for longer than most: others go on, and what is in it waits. */
+const longOutages = { perMinute: 2, least_ms: 22_000, most_ms: 30_000 }
+
 /** Further steps at which nodes are killed where there are several databases. */
 const stepsOfSeveral = ["BucketPlacement.read", "LinkCarrier.leave", "LinkCarrier.arrive"] as const
 
@@ -82,6 +85,7 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
   const { databaseCalls } = options.faults
   // Not where few connections wait for one another: see `withFewConnections`.
   const losesAnswers = databaseCalls.lost > 0 && new Chance(seed, "lost answers").happens(0.3)
+  const isAwayForLong = options.connectionsMax > 3 && new Chance(seed, "long outages").happens(0.25)
   return {
     ...options,
     databases,
@@ -89,6 +93,7 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
       ...options.faults,
       ...(losesAnswers && { databaseCalls: { ...databaseCalls, lost: Math.max(databaseCalls.lost, 0.05) } }),
       databaseLag_ms: 0,
+      ...(isAwayForLong && { databaseRestart: longOutages }),
       bucketMove: {
         perMinute: chance.pick([3, 8, 20]),
         least_ms: 1_000,

@@ -194,11 +194,11 @@ export class VirtualServer {
   }
 
   /** How late a call is, or its answer: mostly not at all. */
-  late_us(chance: Chance = this.#slowness): number {
+  late_us(): number {
     const slow = this.#options.slow?.()
     if (slow === undefined || slow.probability === 0) return 0
-    if (!chance.happens(slow.probability)) return 0
-    return chance.below(slow.most_ms * ms_us + 1)
+    if (!this.#slowness.happens(slow.probability)) return 0
+    return this.#slowness.below(slow.most_ms * ms_us + 1)
   }
 
   /** Has something happen so much later: at once where it is not late. */

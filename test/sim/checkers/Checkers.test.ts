@@ -2390,6 +2390,14 @@ describe("the checkers", () => {
     expect(Revocation.check(evidence({ userKeys, exchanges }))).toEqual([])
   })
 
+  it("find nothing in a list without a key whose user is removed before it is answered, and something in one that was answered before", () => {
+    const removed = (at_us: number) => ({ tag: "user removed", at_us, by, user: "usr_0" }) as const
+    const found = (at_us: number) =>
+      Revocation.check(evidence({ userKeys: [key], exchanges: [keyList(4, [])], journal: [removed(at_us)] }))
+    expect(found(4 * s_us + 500)).toEqual([])
+    expect(found(4 * s_us + 1_500)).toHaveLength(1)
+  })
+
   it("find nothing in a session that is accepted until its end and refused afterwards, and in sign-ins of who may", () => {
     const journal = [
       begun(1),

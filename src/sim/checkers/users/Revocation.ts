@@ -7,17 +7,19 @@ import { ms_us, s_us } from "../../world/Time.ts"
 /** Moments of an expiry are milliseconds. */
 const expiryWithin_us = 2 * ms_us
 
-/** What is wrong with a list of a user's keys. */
+/** What is wrong with a list of a user's keys, who had all of them until `removed_us`. */
 const wronglyListed = (
   userKeys: ReadonlyArray<UserKey>,
   { answered_us, sent_us, user }: Exchange & { readonly answered_us: number },
-  listed: ReadonlySet<string>
+  listed: ReadonlySet<string>,
+  removed_us: number
 ): ReadonlyArray<string> =>
   userKeys.flatMap((key) => {
     const isListed = listed.has(key.id)
     if (key.user !== user) return isListed ? [`have ${key.id}, which is another user's`] : []
     if (isListed && key.revoked_us < sent_us) return [`have ${key.id}, which was revoked`]
-    const isThere = key.added_us < sent_us && Math.min(key.revoking_us, key.expires_us) > answered_us
+    const isThere =
+      key.added_us < sent_us && Math.min(key.revoking_us, key.expires_us, removed_us) > answered_us
     return isThere && !isListed ? [`are without ${key.id}`] : []
   })
 
@@ -31,6 +33,9 @@ export const Revocation: Checker = {
   check: ({ clock, end_us, exchanges, faults, journal, userKeys }) => {
     const keys = new Map(userKeys.map((key) => [key.secret, key]))
     const suspensions = suspensionsOf(journal)
+    const removed_us = new Map(
+      journal.flatMap((entry) => (entry.tag === "user removed" ? [[entry.user, entry.at_us] as const] : []))
+    )
     // A node goes by its own clock, and by the database's.
     const areClocksRight = clock.jumps.length === 0 && clock.ahead_us(s_us) === 0 && !faults.has("clockJump")
     return exchanges.flatMap((exchange) => {
@@ -46,7 +51,12 @@ export const Revocation: Checker = {
         user
       } = exchange
       if (kind === "keys" && listed !== undefined)
-        return wronglyListed(userKeys, { ...exchange, answered_us }, new Set(listed)).map((text) => ({
+        return wronglyListed(
+          userKeys,
+          { ...exchange, answered_us },
+          new Set(listed),
+          removed_us.get(user!) ?? Number.POSITIVE_INFINITY
+        ).map((text) => ({
           checker: Revocation.name,
           at_us: answered_us,
           text: `the keys of ${user} ${text}, by ${answeredBy}`,

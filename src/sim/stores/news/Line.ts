@@ -22,10 +22,10 @@ export class Line {
     this.#to = to
   }
 
-  /** Sends something, so much later: `arrive` is what it does at the other end. What is sent meanwhile comes behind it. */
-  send(arrive: () => void, late_us = 0) {
+  /** Sends something; `arrive` is what it does at the other end. */
+  send(arrive: () => void) {
     const now_us = this.#world.now_us
-    const at_us = Math.max(this.#lastArrival_us + 1, now_us + late_us + Math.ceil(this.#network.latency_us()))
+    const at_us = Math.max(this.#lastArrival_us + 1, now_us + Math.ceil(this.#network.latency_us()))
     this.#lastArrival_us = at_us
     this.#world.after(at_us - now_us, null, () => this.#arrive(arrive))
   }

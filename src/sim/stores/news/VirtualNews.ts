@@ -60,24 +60,20 @@ class Connection {
       const { ignored, lost } = this.#faults()
       if (world.chance("news").happens(ignored + lost)) return
       atServer()
-      // A session tells nothing while it works on a statement.
-      this.tell(
-        () => {
-          timer.isCancelled = true
-          answered()
-        },
-        this.#server.late_us(world.chance("slow news"))
-      )
+      this.tell(() => {
+        timer.isCancelled = true
+        answered()
+      })
     })
   }
 
   /** Has something happen in the process, behind everything that it was told before. */
-  tell(happen: () => void, late_us = 0) {
+  tell(happen: () => void) {
     this.#back.send(() => {
       this.#inbox.push(happen)
       // A process takes its tasks in any order, but what comes on a connection in its own.
       this.process.post(() => this.#inbox.shift()?.())
-    }, late_us)
+    })
   }
 
   lose(reason: string) {
