@@ -1,3 +1,5 @@
+import { DateTime } from "effect"
+
 /** How long a link is to last: whole months, then days, then seconds. */
 export interface Lasting {
   readonly months: number
@@ -14,10 +16,11 @@ export const durationOf = ({ days, months, seconds }: Lasting): string => {
 }
 
 /** When it ends, where it begins at a moment: both are milliseconds since the Unix epoch. A month ends at its last day where it has no such day as the one that it begins at. */
-export const endOf = (begins_ms: number, { days, months, seconds }: Lasting): number => {
-  const begins = new Date(begins_ms)
-  const [year, month] = [begins.getUTCFullYear(), begins.getUTCMonth() + months]
-  const day = Math.min(begins.getUTCDate(), new Date(Date.UTC(year, month + 1, 0)).getUTCDate())
-  const first_ms = Date.UTC(year, begins.getUTCMonth(), begins.getUTCDate())
-  return Date.UTC(year, month, day + days) + (begins_ms - first_ms) + 1_000 * seconds
-}
+export const endOf = (begins_ms: number, { days, months, seconds }: Lasting): number =>
+  DateTime.toEpochMillis(
+    DateTime.unsafeMake(begins_ms).pipe(
+      DateTime.add({ months }),
+      DateTime.add({ days }),
+      DateTime.add({ seconds })
+    )
+  )
