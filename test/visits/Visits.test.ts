@@ -309,13 +309,11 @@ describe("Visits", () => {
     () =>
       Effect.gen(function* () {
         const moving = { ...link, key: "m" }
-        let isKnown = false
         let lost = 0
         const writing = (write: Write) => (batch: VisitBatch) => {
           const open = batch.hours.filter(({ subject }) => subject === subjectOfLink(moving))
           if (open.length === 0 || lost > 0) return write(batch)
           lost++
-          isKnown = true
           const left = new Unwritten({
             operation: "VisitStore.write",
             applied: "unknown",
@@ -327,7 +325,7 @@ describe("Visits", () => {
         const { counted, record, store } = yield* Effect.provideService(
           countingWith(writing),
           LinkPlaces,
-          placesWith((key) => (key === "m" && isKnown ? 3 : 0))
+          placesWith((key) => (key === "m" && lost > 0 ? 3 : 0))
         )
         record(visitOf({ link: moving }))
         record(visitOf())

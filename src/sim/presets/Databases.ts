@@ -48,6 +48,9 @@ export const withAilments = (options: SimOptions, chance: Chance): SimOptions =>
   }
 }
 
+/** So few that calls wait for them. */
+const fewConnections = 3
+
 /** Few connections, for which calls wait: where none is given up unanswered, since a pool opens no others for 15 s when it has given up as many as it may have. */
 export const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => {
   const { cutDatabase, databaseCalls, databaseFailover, databaseRestart, databaseSlow, pause, slowCalls } =
@@ -57,7 +60,7 @@ export const withFewConnections = (options: SimOptions, chance: Chance): SimOpti
     faults.every(({ perMinute }) => perMinute === 0) &&
     databaseCalls.lost + databaseCalls.ignored === 0 &&
     slowCalls.most_ms * slowCalls.probability < 500
-  return isAnswered ? { ...options, connectionsMax: chance.pick([20, 3]) } : options
+  return isAnswered ? { ...options, connectionsMax: chance.pick([20, fewConnections]) } : options
 }
 
 /** Links are read from a replica as well, mostly where nodes redirect while their one database is away, which forgets nothing. In half of these seeds they have few links at hand, and are cut off often. */
@@ -85,7 +88,8 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
   const { databaseCalls } = options.faults
   // Not where few connections wait for one another: see `withFewConnections`.
   const losesAnswers = databaseCalls.lost > 0 && new Chance(seed, "lost answers").happens(0.3)
-  const isAwayForLong = options.connectionsMax > 3 && new Chance(seed, "long outages").happens(0.25)
+  const isAwayForLong =
+    options.connectionsMax > fewConnections && new Chance(seed, "long outages").happens(0.25)
   return {
     ...options,
     databases,

@@ -12,6 +12,12 @@ interface VisitsRow {
   readonly visit_takes: ReadonlyArray<LastTake> | string
 }
 
+/** What is left of a link's visits after some takes, and whether they took the last one. */
+interface Written extends VisitsState {
+  readonly key: string
+  readonly usedUp: boolean
+}
+
 const stateOf = ({ visit_takes, visits_left }: VisitsRow): VisitsState => ({
   visitsLeft: visits_left,
   takes: typeof visit_takes === "string" ? (JSON.parse(visit_takes) as ReadonlyArray<LastTake>) : visit_takes
@@ -29,9 +35,8 @@ export const makeTakeVisits = Effect.gen(function* () {
       SELECT key, visits_left, visit_takes FROM links
       WHERE ${isOneOf(sql, "key", keys)} AND deleted_at IS NULL ORDER BY key ${forUpdate(sql)}`
 
-  const write = (states: ReadonlyMap<string, VisitsState>, usedUp: ReadonlySet<string>) => {
-    const rows = Array.from(states, ([key, state]) => ({ key, ...state, usedUp: usedUp.has(key) }))
-    const json = JSON.stringify(rows)
+  const write = (written: ReadonlyArray<Written>) => {
+    const json = JSON.stringify(written)
     return sql.onDialectOrElse({
       orElse: () => sql`
         UPDATE links SET visits_left = w.value ->> 'visitsLeft', visit_takes = w.value -> 'takes'
@@ -50,19 +55,21 @@ export const makeTakeVisits = Effect.gen(function* () {
     if (takes.length === 0) return []
     const grant = Effect.gen(function* () {
       const rows = yield* lock([...new Set(takes.map(({ key }) => key))])
-      const states = new Map(rows.map((row) => [row.key, stateOf(row)]))
-      const changed = new Map<string, VisitsState>()
-      const usedUp = new Set<string>()
+      const before = new Map(rows.map((row) => [row.key, stateOf(row)]))
+      const states = new Map(before)
       const answers = takes.map((question) => {
-        const before = states.get(question.key)
-        if (before === undefined) return noneTaken
-        const { state, taken } = take(before, question)
-        if (state !== before) changed.set(question.key, state)
-        if (state.visitsLeft === 0 && before.visitsLeft !== 0) usedUp.add(question.key)
+        const known = states.get(question.key)
+        if (known === undefined) return noneTaken
+        const { state, taken } = take(known, question)
         states.set(question.key, state)
         return taken
       })
-      if (changed.size > 0) yield* write(changed, usedUp)
+      const written = Array.from(states).flatMap(([key, state]): ReadonlyArray<Written> => {
+        const former = before.get(key)!
+        const usedUp = state.visitsLeft === 0 && former.visitsLeft !== 0
+        return state === former ? [] : [{ key, ...state, usedUp }]
+      })
+      if (written.length > 0) yield* write(written)
       return answers
     })
     return yield* inTransaction(sql, grant)

@@ -151,7 +151,7 @@ describe("the checker of the audit log", () => {
     expect(found([...changes, crowded, log], done)).toBeGreaterThan(0)
     expect(found(changes, done)).toBeGreaterThan(0)
     expect(found([...changes.slice(1), crowded], done)).toBeGreaterThan(0)
-    const linkCrowded = { ...placesOf(linkChanged).given(entriesPerHour.user, 0) }
+    const linkCrowded = placesOf(linkChanged).given(entriesPerHour.user, 0)
     const ofAdmin = changes.map((entry) => ({ ...entry, doer: linkChanged.doer }))
     expect(found([...ofAdmin, linkCrowded], [bound], [changed])).toBe(0)
     expect(found([...ofAdmin.slice(1), linkCrowded], [bound], [changed])).toBeGreaterThan(0)

@@ -2453,7 +2453,7 @@ describe("the checkers", () => {
     expect(journals.flatMap((journal) => MachineTime.check(evidence({ journal })))).toEqual([])
   })
 
-  it("find nothing in a record that may be closed whose keys were used, put back, or pushed anew", () => {
+  it("find nothing in a record whose keys were used, put back or pushed anew before it may be closed", () => {
     const leasedAt = (at_s: number) => [...way(["abc"]), settled(at_s * s_us, "1/0")]
     const putBack = { tag: "put back", at_us: 3, by, keys: ["abc"] } as const
     const again = [freed(3), { ...recorded(4, 2, ["abc"]), batch: "2/0" }]

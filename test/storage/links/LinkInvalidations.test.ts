@@ -132,7 +132,7 @@ describePostgres("the news of links on PostgreSQL", () => {
     })
   )
 
-  it.scopedLive("tells of a link that is used up once, and not of takes that are refused by then", () =>
+  it.scopedLive("tells once that a link is used up, and nothing of takes that are refused then", () =>
     Effect.gen(function* () {
       const { heard, store, untilFresh } = yield* setUp
       yield* untilFresh(true)

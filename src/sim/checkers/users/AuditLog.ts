@@ -1,6 +1,7 @@
 import { adminId } from "../../../accounts/Access.ts"
 import type { AuditAction, Doer } from "../../../model/Audit.ts"
 import * as Iso8601 from "../../../model/Iso8601.ts"
+import { hour_ms } from "../../../model/Visit.ts"
 import { type AuditEntry, entriesPerHour, placesOf } from "../../../storage/accounts/AuditLog.ts"
 import { administrator, oldEntries } from "../../deployment/Users.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
@@ -113,7 +114,7 @@ const groupedBy = <A>(all: ReadonlyArray<A>, nameOf: (one: A) => string) => {
   return groups
 }
 
-const hourOf = ({ at, doer }: AuditEntry) => `${doer.userId} ${Math.floor(at / 3_600_000)}`
+const hourOf = ({ at, doer }: AuditEntry) => `${doer.userId} ${Math.floor(at / hour_ms)}`
 
 /** How often acts of each kind were recorded without their target, since who did them had all the entries of an hour by then. */
 const crowdedOf = (audit: ReadonlyArray<AuditEntry>): ReadonlyMap<string, number> => {
