@@ -1,12 +1,13 @@
 import type { Checker } from "../Evidence.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import { databaseTime } from "./facts/databaseTime.ts"
-import { knownOf } from "./facts/known.ts"
+import { knownOf, unacknowledgedFor_us } from "./facts/known.ts"
 import { leads } from "./facts/targets.ts"
 import { createdLinks, lifeLedBy } from "./facts/lives.ts"
 
 /**
- * C4: within 1 s of a change's answer no node redirects as the link was before, and of a delete's, or of a link's expiry, not at all. A node that has not reached
+ * C4: within 1 s of a change's answer no node redirects as the link was before, and of a delete's, or of a link's expiry, not at all; nor some seconds after what nobody was
+ * told of, since whoever asked may have been answered 503 before it was done. A node that has not reached
  * the database since may miss changes and deletes, for `staleRedirects_s` from its last heartbeat that was answered; never an expiry.
  */
 export const Freshness: Checker = {
@@ -25,8 +26,9 @@ export const Freshness: Checker = {
       const violation = (text: string) => [
         { checker: Freshness.name, at_us: answered_us!, text: `${text}, by ${answeredBy}`, keys: [key] }
       ]
-      if (sent_us > link.deleted_us + s_us && !isExcused(life, exchange, link.deleted_us)) {
-        const late_ms = Math.round((sent_us - link.deleted_us) / ms_us)
+      const deleted_us = Math.min(link.deleted_us, life.ended_us + unacknowledgedFor_us(evidence.options))
+      if (sent_us > deleted_us + s_us && !isExcused(life, exchange, deleted_us)) {
+        const late_ms = Math.round((sent_us - deleted_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after its deletion, and redirected`)
       }
       // The load balancer sends a change on that was not answered, so that its target may come back after another one.

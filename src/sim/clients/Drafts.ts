@@ -72,6 +72,9 @@ const limitKinds = 8
 const clearedShare = 0.3
 const withTargetShare = 0.2
 
+/** A multiple of how many kinds of choices there are of both sorts, so that each is as likely to be the one that clients prefer. */
+const favouritesMax = 77
+
 /** How likely a link that ends by itself has a target for that, where links choose anything. */
 const endedShare = 0.4
 
@@ -130,6 +133,8 @@ export class Drafts {
   readonly #refusals: Chance
   readonly #users: Users
   readonly #world: World
+  /** Which of the kinds of choices clients of some runs mostly choose, and how likely that is: so that a choice is replaced by another one of its kind. */
+  readonly #favourite: { readonly kind: number; readonly share: number }
   #drawn = 0
 
   constructor(world: World, workload: WorkloadOptions, users: Users) {
@@ -146,6 +151,8 @@ export class Drafts {
     this.#reusedAliases = world.chance("aliases of reused links")
     this.#passwords = world.chance("passwords of links")
     this.#traits = world.chance("traits of visitors")
+    const favourites = world.chance("favourite choices")
+    this.#favourite = { kind: favourites.below(favouritesMax), share: favourites.pick([0, 0, 0.8]) }
   }
 
   next(): Draft {
@@ -218,7 +225,9 @@ export class Drafts {
 
   #anything(): Choices {
     const chance = this.#choices
-    return chance.pick(chance.happens(this.#workload.varied) ? this.#variedKinds : this.#kinds)()
+    const { kind, share } = this.#favourite
+    const kinds = chance.happens(this.#workload.varied) ? this.#variedKinds : this.#kinds
+    return (chance.happens(share) ? kinds[kind % kinds.length]! : chance.pick(kinds))()
   }
 
   /** Each choice by itself, with something chosen. */

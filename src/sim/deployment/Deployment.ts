@@ -186,6 +186,7 @@ export class Deployment {
         connectionsMax: options.connectionsMax,
         drift: options.faults.databaseDrift,
         isCompared: options.compared,
+        isHere: options.alone === "sqlite",
         ...(homes !== undefined && { homes })
       })
     const isUnfenced = mutation.moves?.isUnfenced === true

@@ -1,8 +1,10 @@
-import { Effect, Exit } from "effect"
+import { Duration, Effect, Exit } from "effect"
+import * as Timeout from "../../fibers/Timeout.ts"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import { StorageError } from "../../storage/StorageError.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
+import { aloneOver } from "../presets/Aims.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
@@ -39,6 +41,29 @@ const withReplica: Mutant["options"] = (options) => ({
   linkReplicaLag_ms: 100,
   redirectCacheMax: 4
 })
+
+/** A process alone over a slow SQLite, whose few links change while everybody asks for them: it is told of no change. */
+const slowAlone: Mutant["options"] = (options) =>
+  aloneOver(
+    {
+      ...withFaults(
+        { slowCalls: { probability: 0.15, most_ms: 5_000 } },
+        {
+          clients: 6,
+          think_ms: 700,
+          created: 0.1,
+          changed: 0.1,
+          withExpiry: 0,
+          withMaxVisits: 0,
+          justCreated: 0.05,
+          followed: 0.9,
+          remembered: 5
+        }
+      )(options),
+      redirectCacheMax: 64
+    },
+    "sqlite"
+  )
 
 /** What can be broken about what nodes remember, and about how they stop. */
 export const caches: ReadonlyArray<Mutant> = [
@@ -193,6 +218,22 @@ export const caches: ReadonlyArray<Mutant> = [
           }
         }
       }
+    })
+  },
+  {
+    name: "late-write-unwatched",
+    text: "A node's cache takes a write for ended after 4 s, though its owner goes on with it.",
+    promise: "C4",
+    checker: "freshness",
+    options: slowAlone,
+    make: () => ({
+      cache: (cache) => ({
+        ...cache,
+        write: (keys, effect, kept) => {
+          const ended = { duration: Duration.seconds(4), onTimeout: () => Effect.interrupt }
+          return cache.write(keys, Timeout.within(effect, ended), kept)
+        }
+      })
     })
   },
   {

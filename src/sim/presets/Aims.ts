@@ -607,7 +607,7 @@ const ownChanges: Aim = (options, chance) =>
     faults: {
       ...noFaults,
       databaseCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
-      slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 1_500]) },
+      slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 1_500, 5_000]) },
       preemption: options.faults.preemption
     }
   })

@@ -5,7 +5,7 @@ import type { Watermark } from "../../storage/keys/KeyRangeStore.ts"
 import type { BatchRecord, StockKind } from "../../storage/keys/KeyStock.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
-import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
+import { boundsFor, type SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
@@ -43,8 +43,9 @@ const nothing = () => {}
 /** A database's machine, in the network, by its number. */
 const machineOf = (number: number) => (number === 0 ? "database" : `database-${number}`)
 
-/** How long a statement may take to be answered, as `PostgresClient` has it. */
+/** How long a statement may take to be answered, as `PostgresClient` has it; and where it is SQLite's, for which nobody stops waiting. */
 const answerMax_ms = 4_000
+const hereMax_ms = 60_000
 
 /** How a database is. */
 export interface DatabaseOptions {
@@ -52,6 +53,8 @@ export interface DatabaseOptions {
   readonly keyStock?: Exclude<StockKind, "file"> | undefined
   /** How far behind its standby is, at most; 0: it has every commit before that is answered. */
   readonly lag_ms?: number
+  /** Whether it stands for SQLite in the only process: that waits for each answer, however long it takes. */
+  readonly isHere?: boolean
   /** Connections that each process has at most; as in production unless said otherwise. */
   readonly connectionsMax?: number
   /** Microseconds that its clock gains in a second. */
@@ -123,7 +126,15 @@ export class VirtualDatabase {
       Mutation,
       "connections" | "database" | "quotaTables" | "statement" | "users" | "webhookTables"
     > = sound,
-    { connectionsMax, drift = 0, homes, isCompared = false, keyStock, lag_ms = 0 }: DatabaseOptions = {}
+    {
+      connectionsMax,
+      drift = 0,
+      homes,
+      isCompared = false,
+      isHere = false,
+      keyStock,
+      lag_ms = 0
+    }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
     this.#journal = journal
@@ -137,18 +148,19 @@ export class VirtualDatabase {
       name: machineOf(homes?.number ?? 0),
       faults,
       slow,
-      answerMax_ms,
+      answerMax_ms: isHere ? hereMax_ms : answerMax_ms,
       inOrder: false,
       crashPoint,
       unanswered: journal.unanswered,
       ...(begins !== undefined && { begins })
     })
     this.clock = homes?.control?.clock ?? new DatabaseClock(world, drift)
-    this.#bounds = connections.bounds
+    this.#bounds = isHere ? boundsFor(hereMax_ms) : connections.bounds
     this.#sessions = this.#serverOf(identity.timeline)
     this.server.whenStopped(() => this.#sessions.shutDown())
     this.#transactions = new Transactions((client) => this.#routeOf(client), options, {
       ...(connectionsMax !== undefined && { most: connectionsMax }),
+      ...(isHere && { answerMax_ms: hereMax_ms, connectMax_ms: hereMax_ms }),
       ...connections.pool
     })
     this.#news = new VirtualNews(

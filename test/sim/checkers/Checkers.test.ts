@@ -504,6 +504,16 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [created(1), change, exchange(3.11, {})], journal: [bound, changed] }
   ],
   [
+    "a redirect to the former target long after a change that nobody was told of",
+    Freshness,
+    { exchanges: [created(1), { ...change, status: 503 }, exchange(5.1, {})], journal: [bound, changed] }
+  ],
+  [
+    "a redirect long after a delete that nobody was told of",
+    Freshness,
+    { exchanges: [created(1), deleting(2, 503), exchange(5.1, {})], journal: [bound, deleted(2 * s_us)] }
+  ],
+  [
     "a redirect to a target that the key does not have yet",
     UniqueBinding,
     {
@@ -1797,6 +1807,15 @@ describe("the checkers", () => {
       ready(2 * s_us)
     ]
     expect(Shutdown.check(evidence({ journal: paused }))).toEqual([])
+  })
+
+  it("find nothing in a link that is redirected as it was before a change or a delete that whoever asked for it may not have heard of", () => {
+    const asked = [created(1), exchange(4.9, {})]
+    for (const journal of [
+      [bound, changed],
+      [bound, deleted(2 * s_us)]
+    ])
+      expect(Freshness.check(evidence({ exchanges: asked, journal }))).toEqual([])
   })
 
   it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {

@@ -1,19 +1,28 @@
 import type { Evidence } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
-import { s_us } from "../../world/Time.ts"
+import type { SimOptions } from "../../cli/Options.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
 import { type Life, lifeLeftBy, type Lives, type Version, versionLeftBy } from "./lives.ts"
 
-/** A change of a link that was acknowledged: which version it left, and when that was said. */
-interface AcknowledgedChange {
+/** A change of a link: which version it left, and when that was acknowledged, or might have been. */
+interface KnownChange {
   readonly index: number
   readonly answered_us: number
 }
 
+/**
+ * How long after its commit a change or a delete that was acknowledged to nobody counts as if it had been: whoever wrote it may hear of it so late, as a process alone that is
+ * told of no change. Calls are late on their way back by `slowCalls` at most.
+ */
+const heardWithin_us = 2 * s_us
+export const unacknowledgedFor_us = ({ faults }: SimOptions): number =>
+  heardWithin_us + faults.slowCalls.most_ms * ms_us
+
 const acknowledgedChanges = (
   exchanges: ReadonlyArray<Exchange>,
   lives: Lives
-): ReadonlyMap<Life, ReadonlyArray<AcknowledgedChange>> => {
-  const changes = new Map<Life, Array<AcknowledgedChange>>()
+): ReadonlyMap<Life, ReadonlyArray<KnownChange>> => {
+  const changes = new Map<Life, Array<KnownChange>>()
   for (const exchange of exchanges) {
     const { answered_us, key, kind, status } = exchange
     if (kind !== "change" || status !== 200 || key === undefined || answered_us === undefined) continue
@@ -38,8 +47,8 @@ export interface Known {
   ) => boolean
   /** Whether a node may still say that the link has ended which had the key before, as it has not reached the database since that was free. */
   readonly mayBeFormer: (life: Life, answered: Answered) => boolean
-  /** A change that an answer by a version missed, though it was acknowledged a second before the request. */
-  readonly missedBy: (life: Life, index: number, answered: Answered) => AcknowledgedChange | undefined
+  /** A change that an answer by a version missed, though it was acknowledged a second before the request, or was made long before; see {@link unacknowledgedFor_us}. */
+  readonly missedBy: (life: Life, index: number, answered: Answered) => KnownChange | undefined
   /** When the change that left a version was acknowledged, if it was. */
   readonly acknowledged_us: (life: Life, index: number) => number | undefined
   /** The versions of a life by which a node may have answered. */
@@ -50,6 +59,7 @@ export interface Known {
 export const knownOf = (evidence: Evidence): Known => {
   const { end_us, exchanges, homes, lives, options, silences } = evidence
   const changes = acknowledgedChanges(exchanges, lives)
+  const unacknowledged_us = unacknowledgedFor_us(options)
   const stale_us = options.staleRedirects_s * s_us
   const isExcused: Known["isExcused"] = (life, { answeredBy, sent_us }, acknowledged_us) =>
     silences.some(
@@ -59,15 +69,15 @@ export const knownOf = (evidence: Evidence): Known => {
         sent_us <= Math.min(until_us, from_us + stale_us) &&
         homes(life.link.key).has(database)
     )
-  const missedBy: Known["missedBy"] = (life, index, answered) =>
-    changes
-      .get(life)
-      ?.find(
-        (change) =>
-          change.index > index &&
-          answered.sent_us > change.answered_us + s_us &&
-          !isExcused(life, answered, change.answered_us)
-      )
+  const missedBy: Known["missedBy"] = (life, index, answered) => {
+    const isMissed = ({ answered_us }: KnownChange) =>
+      answered.sent_us > answered_us + s_us && !isExcused(life, answered, answered_us)
+    const missed = changes.get(life)?.find((change) => change.index > index && isMissed(change))
+    const next = life.versions[index + 1]
+    if (missed !== undefined || next === undefined) return missed
+    const unheard = { index: index + 1, answered_us: next.since_us + unacknowledged_us }
+    return isMissed(unheard) ? unheard : undefined
+  }
   return {
     isExcused,
     mayBeFormer: (life, answered) =>

@@ -26,8 +26,8 @@ const noConnection = (reason: string): Problem => ({ code: "no connection", reas
 /** For so long a connection that was given up counts as one that the server still has, as with `PrimaryPool`. */
 const goneAfter_us = 15_000 * ms_us
 
-const answerMax_us = Duration.toMillis(connections.answerTimeout) * ms_us
-const connectMax_us = Duration.toMillis(connections.connectTimeout) * ms_us
+const productionsAnswer_ms = Duration.toMillis(connections.answerTimeout)
+const productionsConnect_ms = Duration.toMillis(connections.connectTimeout)
 
 /** A connection of a process's pool, which has one command under way at most. */
 export class Connection {
@@ -61,7 +61,7 @@ export class Connection {
     const { process, server } = this.#pool
     const { name, network, world } = server
     if (this.problem !== undefined) return answered({ problem: { ...this.problem, code: undefined } })
-    const timer = world.after(answerMax_us, process, () =>
+    const timer = world.after(this.#pool.answerMax_us, process, () =>
       process.post(() => {
         if (!timer.isCancelled) this.#giveUp()
       })
@@ -137,6 +137,9 @@ export class Connection {
 export interface PoolOptions {
   /** Connections at most. */
   readonly most: number
+  /** How long it waits for an answer, and for a connection; as in production unless said otherwise. */
+  readonly answerMax_ms?: number | undefined
+  readonly connectMax_ms?: number | undefined
   /** Whether it works on servers that take no writes: a defect. */
   readonly keepsReadOnly?: boolean | undefined
   /** Whether it gives out connections of a generation that is over: a defect. */
@@ -157,6 +160,8 @@ export class ConnectionPool {
   readonly server: VirtualServer
   readonly #route: (client: string) => DatabaseServer
   readonly servers: DatabaseServers.DatabaseServersService
+  readonly answerMax_us: number
+  readonly #connectMax_us: number
   readonly #most: number
   readonly #keepsReadOnly: boolean
   readonly #keepsFormer: boolean
@@ -172,11 +177,19 @@ export class ConnectionPool {
   constructor(
     process: VirtualProcess,
     route: (client: string) => DatabaseServer,
-    { keepsFormer = false, keepsReadOnly = false, most }: PoolOptions
+    {
+      answerMax_ms = productionsAnswer_ms,
+      connectMax_ms = productionsConnect_ms,
+      keepsFormer = false,
+      keepsReadOnly = false,
+      most
+    }: PoolOptions
   ) {
     this.process = process
     this.server = route(process.name).server
     this.#route = route
+    this.answerMax_us = answerMax_ms * ms_us
+    this.#connectMax_us = connectMax_ms * ms_us
     this.#most = most
     this.#keepsReadOnly = keepsReadOnly
     this.#keepsFormer = keepsFormer
@@ -217,7 +230,7 @@ export class ConnectionPool {
       if (index >= 0) this.#waiters.splice(index, 1)
       waiter.timer.isCancelled = true
     }
-    const timer = this.#after(connectMax_us, () => {
+    const timer = this.#after(this.#connectMax_us, () => {
       leave()
       lease(noConnection("timeout exceeded when trying to connect"))
     })
@@ -272,7 +285,7 @@ export class ConnectionPool {
       lease(noConnection(reason))
       this.#pulse()
     }
-    const timer = this.#after(connectMax_us, () => fail(noConnection("no answer")))
+    const timer = this.#after(this.#connectMax_us, () => fail(noConnection("no answer")))
     const toProcess = (then: () => void) =>
       network.deliver(
         name,
