@@ -292,6 +292,8 @@ export type UserEntry =
       readonly by: string
       readonly events: ReadonlyArray<Pick<WebhookMessage, "id" | "owner" | "event">>
     }
+  /** A process begins, or ends, to send a message to a URL. */
+  | { readonly tag: "sending" | "sent"; readonly by: string; readonly url: string }
   | {
       readonly tag: "received"
       readonly by: string

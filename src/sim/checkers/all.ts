@@ -48,6 +48,7 @@ import { Directory } from "./users/Directory.ts"
 import { LastAdministrator } from "./users/LastAdministrator.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
+import { WebhookRates } from "./users/WebhookRates.ts"
 import { VisitMessages } from "./users/VisitMessages.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
 import { Work } from "./Work.ts"
@@ -100,6 +101,7 @@ export const checkers: ReadonlyArray<Checker> = [
   VisitMessages,
   WebhookEvents,
   WebhookDeliveries,
+  WebhookRates,
   LastAdministrator,
   Directory,
   OwnWebhooks,

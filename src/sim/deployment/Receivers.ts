@@ -60,6 +60,7 @@ export const senderTo = (
     }
     const { body, headers } = request
     const text = body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
+    journal.add({ tag: "sending", by: process.id, url })
     return receiver
       .call(process, "Webhook.send", () => {
         const id = headers["webhook-id"] ?? ""
@@ -74,7 +75,8 @@ export const senderTo = (
             : Effect.fail(
                 new HttpClientError.RequestError({ request, reason: "Transport", cause: new Error(reason) })
               )
-        )
+        ),
+        Effect.ensuring(Effect.sync(() => journal.add({ tag: "sent", by: process.id, url })))
       )
   })
   return WebhookSender.make({ allowPrivate: false }).pipe(

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { type AuditEvent, command } from "../../model/Audit.ts"
 import { digest } from "../../secrets/Secret.ts"
+import { type Webhook, webhooksMax } from "../../model/Webhook.ts"
 import { newUser, type User } from "../../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { SimOptions } from "../cli/Options.ts"
@@ -54,8 +55,16 @@ export const firstWebhookOf = (user: string) => `whk_${user}`
 /** Whether a webhook is one of these. */
 export const isFirstWebhook = (id: string) => id.startsWith("whk_usr_")
 
+/** A user who has more of them in some runs: so many that a process may not send to all at once. */
+const busyUser = "usr_2"
+const moreWebhooks = 8
+const moreOf = "whk_more_"
+/** How likely that is where users make webhooks. */
+const busyShare = 0.5
+
 /** Whether a webhook is there from the beginning on. */
-export const isOfBeginning = (id: string) => isFirstWebhook(id) || id === FormerWebhook.formerWebhook
+export const isOfBeginning = (id: string) =>
+  isFirstWebhook(id) || id.startsWith(moreOf) || id === FormerWebhook.formerWebhook
 
 /** What the audit log has from before the beginning: some of it is too old to be kept. */
 export const oldEntries = (beginning_ms: number): ReadonlyArray<AuditEvent> =>
@@ -101,6 +110,8 @@ export class Users {
   readonly #options: SimOptions
   readonly #chance: Chance
   readonly #signingIn: Chance
+  /** Whether {@link busyUser} has more webhooks. */
+  readonly #isBusy: boolean
   /** Until when all keys of a user may be revoked. */
   readonly #revokingUntil_us = new Map<string, number>()
   #passwords = 0
@@ -112,7 +123,8 @@ export class Users {
     this.#options = options
     this.#chance = world.chance("users")
     this.#signingIn = world.chance("users who sign in")
-    const { signedIn, withAccount } = options.workload
+    const { signedIn, withAccount, withWebhooks } = options.workload
+    this.#isBusy = withWebhooks > 0 && world.chance("more webhooks").happens(busyShare)
     const count = withAccount === 0 ? 0 : usersMax
     const names = Array.from({ length: count }, (_, number) => `usr_${number}`)
     this.names = count > 0 && signedIn > 0 ? [...names, suspended, ...leaving] : names
@@ -141,15 +153,6 @@ export class Users {
         this.#addKey(id)
         continue
       }
-      const webhook = {
-        id: firstWebhookOf(id),
-        owner: id,
-        keyId: null,
-        url: `${ownReceiver}${id}/text`,
-        events: ["link.created", "link.deleted"],
-        secret: `whsec_${Buffer.from(id).toString("base64")}`,
-        createdAt: this.#world.now_ms
-      } as const
       this.#add(user)
       if (id === FormerWebhook.owner && this.#options.workload.withWebhooks > 0) {
         this.#done(FormerWebhook.begin(webhooks, this.#database.clock))
@@ -159,17 +162,36 @@ export class Users {
         const { event, owner } = FormerWebhook
         this.#journal.add({ tag: "queued", by, events: [{ id: FormerWebhook.formerTried, owner, event }] })
       }
-      this.#done(
-        Effect.all([
-          webhooks.add(webhook, { id: `challenge of ${id}`, body: "{}" }, 2),
-          webhooks.verify(webhook.id, `challenge of ${id}`)
-        ])
-      )
-      this.#journal.add({ tag: "webhook added", by, webhook })
-      this.#proven(webhook.id, `challenge of ${id}`)
+      this.#addWebhook(firstWebhookOf(id), id, `${ownReceiver}${id}/text`)
+      if (id === busyUser && this.#isBusy)
+        for (let number = 1; number <= moreWebhooks; number++)
+          this.#addWebhook(`${moreOf}${number}`, id, `https://more.example.com/${number}/text`)
       this.#addKey(id)
       this.#revokeLater(id, until_us)
     }
+  }
+
+  /** Adds a webhook that its receiver has proven. */
+  #addWebhook(id: string, owner: string, url: string) {
+    const { webhooks } = this.#database.users.stores
+    const webhook: Webhook = {
+      id,
+      owner,
+      keyId: null,
+      url,
+      events: ["link.created", "link.deleted"],
+      secret: `whsec_${Buffer.from(owner).toString("base64")}`,
+      createdAt: this.#world.now_ms
+    }
+    const challenge = `challenge of ${id}`
+    this.#done(
+      Effect.all([
+        webhooks.add(webhook, { id: challenge, body: "{}" }, webhooksMax),
+        webhooks.verify(id, challenge)
+      ])
+    )
+    this.#journal.add({ tag: "webhook added", by: "the beginning", webhook })
+    this.#proven(id, challenge)
   }
 
   #add(user: User) {

@@ -12,6 +12,12 @@ const making: Mutant["options"] = withFaults(
   { withAccount: 0.5, created: 0.5, deleted: 0.1, signedIn: 0.5, withWebhooks: 0.5 }
 )
 
+/** Users with many links, whose receivers often say nothing for long. */
+const busy: Mutant["options"] = withFaults(
+  { webhookCalls: { refused: 0, lost: 0, ignored: 0.2 } },
+  { withAccount: 0.8, created: 0.6, deleted: 0.1, signedIn: 0.3, withWebhooks: 0.1, bulk: 0.1 }
+)
+
 /** Users whose links are followed. */
 const visited: Mutant["options"] = withFaults(
   {},
@@ -88,6 +94,16 @@ export const webhooks: ReadonlyArray<Mutant> = [
         Effect.map(store.claim(claim), (claimed) =>
           claimed.map((delivery) => ({ ...delivery, secret: claimed[0]!.secret }))
         )
+    }))
+  },
+  {
+    name: "owners-at-once-unbounded",
+    text: "A process sends to each webhook of a user as many messages at once as if it were the only one.",
+    promise: "webhooks",
+    checker: "webhook rates",
+    options: busy,
+    make: asking((store) => ({
+      claim: (claim) => store.claim({ ...claim, busy: { ...claim.busy, owners: [] }, roomFor: () => 4 })
     }))
   },
   {

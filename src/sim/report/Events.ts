@@ -149,6 +149,10 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "queued":
     case "received":
       return `${entry.tag} ${entry.events.length} events for webhooks`
+    case "sending":
+      return `sends a message to ${entry.url}`
+    case "sent":
+      return `has sent a message to ${entry.url}`
     case "leased messages":
       return `took ${entry.messages.length} messages for webhooks`
     case "untried":

@@ -7,6 +7,7 @@ import type { JournalEntry } from "../../../src/sim/Journal.ts"
 import { OwnWebhooks } from "../../../src/sim/checkers/users/OwnWebhooks.ts"
 import { VisitMessages } from "../../../src/sim/checkers/users/VisitMessages.ts"
 import { WebhookDeliveries } from "../../../src/sim/checkers/users/WebhookDeliveries.ts"
+import { WebhookRates } from "../../../src/sim/checkers/users/WebhookRates.ts"
 import {
   formerDead,
   formerGivenUpAt,
@@ -189,6 +190,36 @@ const verify = (at_s: number, status: number) => asked(at_s, status, { act: "ver
 
 const own = (exchanges: ReadonlyArray<Exchange>, journal: ReadonlyArray<JournalEntry>) =>
   OwnWebhooks.check(evidence({ exchanges, journal })).length
+
+describe("the checker of webhooks' rates", () => {
+  const urlOf = (number: number) => `https://hook-${number}.example.com/text`
+  const three = [0, 1, 2].map((number) => made(1, { id: `whk_${number}`, url: urlOf(number) }))
+  const does = (tag: "sending" | "sent", at_s: number, number: number, process = by) =>
+    ({ tag, at_us: at_s * s_us, by: process, url: urlOf(number) }) as const
+  const many = (count: number, one: (index: number) => ReadonlyArray<JournalEntry>) =>
+    Array.from({ length: count }, (_, index) => one(index)).flat()
+  const found = (...sent: ReadonlyArray<JournalEntry>) =>
+    WebhookRates.check(evidence({ journal: [...three, ...sent] }))
+
+  it("finds nothing in four messages at once to a webhook, eight to a user's, and twenty in a second", () => {
+    expect(found(...many(8, (index) => [does("sending", 2, index % 2)]))).toEqual([])
+    expect(
+      found(...many(12, (index) => [does("sending", 2, index % 3, index < 6 ? by : "node-1#1")]))
+    ).toEqual([])
+    expect(found(...many(20, () => [does("sending", 2, 0), does("sent", 2, 0)]))).toEqual([])
+    expect(
+      found(...many(40, (index) => [does("sending", 2 + index / 19, 0), does("sent", 2 + index / 19, 0)]))
+    ).toEqual([])
+  })
+
+  it.each([
+    ["five at once to a webhook", many(5, () => [does("sending", 2, 0)])],
+    ["nine at once to a user's", many(9, (index) => [does("sending", 2, index % 3)])],
+    ["21 in a second", many(21, () => [does("sending", 2, 0), does("sent", 2, 0)])]
+  ])("finds %s", (_, sent) => {
+    expect(found(...sent)).toHaveLength(1)
+  })
+})
 
 describe("the checker of own webhooks", () => {
   it("finds nothing in answers that are so", () => {
