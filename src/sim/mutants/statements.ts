@@ -33,6 +33,19 @@ export const statements: ReadonlyArray<Mutant> = [
   ),
   instead(
     {
+      name: "freed-keys-left-in-records",
+      text: "Keys that are free again stay in the records of open batches.",
+      promise: "C2"
+    },
+    ["UPDATE pool_batches SET keys = ?", "UPDATE pool_batches SET keys = coalesce(keys, ?)"],
+    (options) => ({
+      ...options,
+      quarantine_s: 4,
+      workload: { ...options.workload, deleted: 0.15, created: 0.4 }
+    })
+  ),
+  instead(
+    {
       name: "watermark-beyond-its-range",
       text: "The last block of a range has one key too many.",
       promise: "C2"

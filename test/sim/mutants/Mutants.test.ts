@@ -36,6 +36,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["key-cached-for-long", 1],
   ["session-of-a-disabled-user", 16],
   ["delivered-before-it-is-sent", 1],
+  ["owners-at-once-unbounded", 1],
   ["stopping-for-ever", 1],
   ["requests-cut-by-a-stop", 1],
   ["writes-for-nobody", 1],

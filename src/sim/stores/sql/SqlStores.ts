@@ -9,6 +9,8 @@ import type { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
 import * as QuotaStoreSql from "../../../storage/accounts/QuotaStoreSql.ts"
 import type { DomainStore } from "../../../storage/domains/DomainStore.ts"
 import * as DomainStoreSql from "../../../storage/domains/DomainStoreSql.ts"
+import { toStrings } from "../../../keys/PackedKeys.ts"
+import { plainKeyOf } from "../../../keys/QualifiedKey.ts"
 import { KeyStock, type StockKind } from "../../../storage/keys/KeyStock.ts"
 import * as KeyRangeStoreSql from "../../../storage/keys/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "../../../storage/keys/KeyStockSql.ts"
@@ -19,7 +21,9 @@ import * as LinkRemovalsSql from "../../../storage/links/LinkRemovalsSql.ts"
 import { LinkStore } from "../../../storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../storage/links/LinkStoreSql.ts"
 import * as Migrations from "../../../storage/sql/Migrations.ts"
+import { asStorageError } from "../../../storage/sql/SqlTransaction.ts"
 import * as SqliteClient from "../../../storage/sql/SqliteClient.ts"
+import type { StorageError } from "../../../storage/StorageError.ts"
 import type { VisitStore } from "../../../storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../../../storage/visits/VisitStoreSql.ts"
 import type { Delivery, WebhookStore } from "../../../storage/webhooks/WebhookStore.ts"
@@ -47,13 +51,51 @@ export interface BySql extends Stores {
   readonly users: UsersBySql
 }
 
+/** The shard of a batch that is open only while keys are freed: it has all minted keys that may be. */
+const shardOfEnded = -1
+
+/** Gives as well those of such keys that the batch still has in the end. */
+const recording =
+  (sql: SqlClient.SqlClient) =>
+  <A, E>(
+    freeing: Effect.Effect<A, E>
+  ): Effect.Effect<readonly [A, ReadonlySet<string>], E | StorageError> => {
+    const ofShard = sql`shard = ${shardOfEnded}`
+    const open = Effect.gen(function* () {
+      const ended = yield* sql<{
+        readonly key: string
+      }>`SELECT key FROM links WHERE deleted_at IS NOT NULL AND NOT custom`
+      const keys = ended.map(({ key }) => `${plainKeyOf(key)} `).join("")
+      yield* sql`INSERT OR REPLACE INTO pool_batches (shard, epoch, sequence, keys) VALUES (${shardOfEnded}, 0, 0, ${keys})`
+      return ended
+    })
+    const asked = asStorageError("LinkLifetime.recycle")
+    return Effect.acquireUseRelease(
+      asked(open),
+      (ended) =>
+        Effect.zip(
+          freeing,
+          sql<{ readonly keys: string }>`SELECT keys FROM pool_batches WHERE ${ofShard}`.pipe(
+            Effect.map(([batch]) => {
+              const left = new Set(toStrings(KeyStockSql.keysOf(batch!.keys)))
+              return new Set(ended.flatMap(({ key }) => (left.has(plainKeyOf(key)) ? [key] : [])))
+            }),
+            asked
+          )
+        ),
+      () => Effect.ignore(sql`DELETE FROM pool_batches WHERE ${ofShard}`)
+    )
+  }
+
 /**
- * What ends and frees links, which gives those alone that it announces to its process meanwhile, and of which it keeps no ranks (`ranked`) once they are free: what it keeps from the caches, or keeps, is missing.
+ * What ends and frees links, which gives those alone that it announces to its process meanwhile, and of which it keeps no ranks (`ranked`) and no records (`recorded`) once they are free: what it keeps from the
+ * caches, or keeps, is missing.
  */
 const showing = (
   { lifetime, ownersGone }: Pick<Stores, "lifetime" | "ownersGone">,
   announced: Set<string>,
-  ranked: Effect.Effect<ReadonlySet<string>>
+  ranked: Effect.Effect<ReadonlySet<string>>,
+  recorded: ReturnType<typeof recording>
 ): Pick<Stores, "lifetime" | "ownersGone"> => {
   const only = <A, E>(ended: Effect.Effect<ReadonlyArray<A>, E>, keyOf: (one: A) => string) =>
     Effect.suspend(() => {
@@ -67,9 +109,9 @@ const showing = (
       expireSome: (count) => only(lifetime.expireSome(count), identity),
       recycle: (options) =>
         Effect.zipWith(
-          only(lifetime.recycle(options), ({ key }) => key),
+          recorded(only(lifetime.recycle(options), ({ key }) => key)),
           ranked,
-          (freed, kept) => freed.filter(({ key }) => !kept.has(key))
+          ([freed, inRecords], inRanks) => freed.filter(({ key }) => !inRanks.has(key) && !inRecords.has(key))
         )
     },
     ownersGone: { ...ownersGone, remove: (count) => only(ownersGone.remove(count), identity) }
@@ -102,7 +144,7 @@ export const make = (
         links,
         stock,
         guarded: yield* Effect.provideService(GuardedCreatesSql.make, LinkStore, links),
-        ...showing(ends, announced, ranked),
+        ...showing(ends, announced, ranked, recording(sql)),
         ranges: yield* KeyRangeStoreSql.make,
         visits: yield* VisitStoreSql.make,
         domains: yield* DomainStoreSql.make,
