@@ -10,11 +10,13 @@ interface KnownChange {
   readonly answered_us: number
 }
 
-/**
- * How long after its commit a change or a delete that was acknowledged to nobody counts as if it had been: whoever wrote it may hear of it so late, as a process alone that is
- * told of no change. Calls are late on their way back by `slowCalls` at most.
- */
+/** How long after its commit whoever wrote a change hears of it, where the answer is not late. */
 const heardWithin_us = 2 * s_us
+
+/**
+ * How long after its commit, in microseconds, a change or a delete that was acknowledged to nobody counts as if it had been: a process alone is told of it by its own write alone, whose
+ * answer can be late by as much as `slowCalls` says.
+ */
 export const unacknowledgedFor_us = ({ faults }: SimOptions): number =>
   heardWithin_us + faults.slowCalls.most_ms * ms_us
 
