@@ -292,8 +292,6 @@ export type UserEntry =
       readonly by: string
       readonly events: ReadonlyArray<Pick<WebhookMessage, "id" | "owner" | "event">>
     }
-  /** A process begins, or ends, to send a message to a URL. */
-  | { readonly tag: "sending" | "sent"; readonly by: string; readonly url: string }
   | {
       readonly tag: "received"
       readonly by: string
@@ -302,6 +300,8 @@ export type UserEntry =
       readonly headers: Readonly<Record<string, string | undefined>>
       readonly body: string
     }
+  /** A process begins, or ends, to send a message to a URL. */
+  | { readonly tag: "sending" | "sent"; readonly by: string; readonly url: string }
   /** The store gave messages to a process for a while; it has heard that one was delivered, or was not tried; and it has the failure of one, when that is sent again (`null`: never), and for how long its webhook is paused. */
   | {
       readonly tag: "leased messages"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { type AuditEvent, command } from "../../model/Audit.ts"
-import { digest } from "../../secrets/Secret.ts"
 import { type Webhook, webhooksMax } from "../../model/Webhook.ts"
+import { digest } from "../../secrets/Secret.ts"
 import { newUser, type User } from "../../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { SimOptions } from "../cli/Options.ts"
@@ -55,7 +55,7 @@ export const firstWebhookOf = (user: string) => `whk_${user}`
 /** Whether a webhook is one of these. */
 export const isFirstWebhook = (id: string) => id.startsWith("whk_usr_")
 
-/** A user who has more of them in some runs: so many that a process may not send to all at once. */
+/** In some runs this user has more webhooks than a process may send to at once. */
 const busyUser = "usr_2"
 const moreWebhooks = 8
 const moreOf = "whk_more_"
@@ -110,8 +110,6 @@ export class Users {
   readonly #options: SimOptions
   readonly #chance: Chance
   readonly #signingIn: Chance
-  /** Whether {@link busyUser} has more webhooks. */
-  readonly #isBusy: boolean
   /** Until when all keys of a user may be revoked. */
   readonly #revokingUntil_us = new Map<string, number>()
   #passwords = 0
@@ -123,8 +121,7 @@ export class Users {
     this.#options = options
     this.#chance = world.chance("users")
     this.#signingIn = world.chance("users who sign in")
-    const { signedIn, withAccount, withWebhooks } = options.workload
-    this.#isBusy = withWebhooks > 0 && world.chance("more webhooks").happens(busyShare)
+    const { signedIn, withAccount } = options.workload
     const count = withAccount === 0 ? 0 : usersMax
     const names = Array.from({ length: count }, (_, number) => `usr_${number}`)
     this.names = count > 0 && signedIn > 0 ? [...names, suspended, ...leaving] : names
@@ -137,6 +134,8 @@ export class Users {
       this.#done(Effect.forEach(oldEntries(this.#world.now_ms), audit.record, { discard: true }))
       this.#add(this.#formerAdministrator())
     }
+    const { withWebhooks } = this.#options.workload
+    const isBusy = withWebhooks > 0 && this.#world.chance("more webhooks").happens(busyShare)
     const by = "the beginning"
     for (const id of this.names) {
       const draft = {
@@ -154,7 +153,7 @@ export class Users {
         continue
       }
       this.#add(user)
-      if (id === FormerWebhook.owner && this.#options.workload.withWebhooks > 0) {
+      if (id === FormerWebhook.owner && withWebhooks > 0) {
         this.#done(FormerWebhook.begin(webhooks, this.#database.clock))
         const former = FormerWebhook.webhookOf(this.#world.now_ms)
         this.#journal.add({ tag: "webhook added", by, webhook: former })
@@ -163,7 +162,7 @@ export class Users {
         this.#journal.add({ tag: "queued", by, events: [{ id: FormerWebhook.formerTried, owner, event }] })
       }
       this.#addWebhook(firstWebhookOf(id), id, `${ownReceiver}${id}/text`)
-      if (id === busyUser && this.#isBusy)
+      if (id === busyUser && isBusy)
         for (let number = 1; number <= moreWebhooks; number++)
           this.#addWebhook(`${moreOf}${number}`, id, `https://more.example.com/${number}/text`)
       this.#addKey(id)

@@ -43,8 +43,10 @@ const nothing = () => {}
 /** A database's machine, in the network, by its number. */
 const machineOf = (number: number) => (number === 0 ? "database" : `database-${number}`)
 
-/** How long a statement may take to be answered, as `PostgresClient` has it; and where it is SQLite's, for which nobody stops waiting. */
+/** How long a statement may take to be answered, as `PostgresClient` has it. */
 const answerMax_ms = 4_000
+
+/** How long one of SQLite may: longer than any takes, since the product waits for each. */
 const hereMax_ms = 60_000
 
 /** How a database is. */

@@ -11,7 +11,9 @@ import { Fenced } from "../StorageError.ts"
 
 /** The keys of a batch record are one text, each followed by a character that no alphabet has, so that texts can be concatenated. */
 const end = " "
-const textOf = (keys: PackedKeys) =>
+
+/** The text of a record of keys. */
+export const textOf = (keys: PackedKeys): string =>
   toStrings(keys)
     .map((key) => key + end)
     .join("")

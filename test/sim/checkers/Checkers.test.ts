@@ -1809,7 +1809,7 @@ describe("the checkers", () => {
     expect(Shutdown.check(evidence({ journal: paused }))).toEqual([])
   })
 
-  it("find nothing in a link that is redirected as it was before a change or a delete that whoever asked for it may not have heard of", () => {
+  it("find nothing in a redirect by the former link, a few seconds after a change or a delete that nobody was told of", () => {
     const asked = [created(1), exchange(4.9, {})]
     for (const journal of [
       [bound, changed],

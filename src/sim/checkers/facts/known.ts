@@ -10,14 +10,14 @@ interface KnownChange {
   readonly answered_us: number
 }
 
-/** How long after its commit whoever wrote a change hears of it, where the answer is not late. */
+/** A writer hears of its change within this time after the commit, unless the answer is late. */
 const heardWithin_us = 2 * s_us
 
 /**
  * How long after its commit, in microseconds, a change or a delete that was acknowledged to nobody counts as if it had been: a process alone is told of it by its own write alone, whose
  * answer can be late by as much as `slowCalls` says.
  */
-export const unacknowledgedFor_us = ({ faults }: SimOptions): number =>
+const unacknowledgedFor_us = ({ faults }: SimOptions): number =>
   heardWithin_us + faults.slowCalls.most_ms * ms_us
 
 const acknowledgedChanges = (
@@ -49,7 +49,9 @@ export interface Known {
   ) => boolean
   /** Whether a node may still say that the link has ended which had the key before, as it has not reached the database since that was free. */
   readonly mayBeFormer: (life: Life, answered: Answered) => boolean
-  /** A change that an answer by a version missed, though it was acknowledged a second before the request, or was made long before; see {@link unacknowledgedFor_us}. */
+  /** How long after its commit a change or a delete that nobody was told of counts as acknowledged. */
+  readonly unacknowledged_us: number
+  /** A change that an answer by a version missed, though it was acknowledged a second before the request, or counted as acknowledged by then. */
   readonly missedBy: (life: Life, index: number, answered: Answered) => KnownChange | undefined
   /** When the change that left a version was acknowledged, if it was. */
   readonly acknowledged_us: (life: Life, index: number) => number | undefined
@@ -82,6 +84,7 @@ export const knownOf = (evidence: Evidence): Known => {
   }
   return {
     isExcused,
+    unacknowledged_us,
     mayBeFormer: (life, answered) =>
       isExcused(life, answered, life.bound_us) &&
       (lives.get(life.link.key) ?? []).some(({ freed_us }) => freed_us <= life.bound_us),

@@ -1,6 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import type { BrokenStatements } from "./BrokenStatements.ts"
 import { Clock, Effect, identity, type Scope } from "effect"
+import { fromStrings, toStrings } from "../../../keys/PackedKeys.ts"
+import { plainKeyOf } from "../../../keys/QualifiedKey.ts"
 import type { AccountStore } from "../../../storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../storage/accounts/AccountStoreSql.ts"
 import type { AuditLog } from "../../../storage/accounts/AuditLog.ts"
@@ -9,8 +11,6 @@ import type { QuotaStore } from "../../../storage/accounts/QuotaStore.ts"
 import * as QuotaStoreSql from "../../../storage/accounts/QuotaStoreSql.ts"
 import type { DomainStore } from "../../../storage/domains/DomainStore.ts"
 import * as DomainStoreSql from "../../../storage/domains/DomainStoreSql.ts"
-import { toStrings } from "../../../keys/PackedKeys.ts"
-import { plainKeyOf } from "../../../keys/QualifiedKey.ts"
 import { KeyStock, type StockKind } from "../../../storage/keys/KeyStock.ts"
 import * as KeyRangeStoreSql from "../../../storage/keys/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "../../../storage/keys/KeyStockSql.ts"
@@ -65,7 +65,7 @@ const recording =
       const ended = yield* sql<{
         readonly key: string
       }>`SELECT key FROM links WHERE deleted_at IS NOT NULL AND NOT custom`
-      const keys = ended.map(({ key }) => `${plainKeyOf(key)} `).join("")
+      const keys = KeyStockSql.textOf(fromStrings(ended.map(({ key }) => plainKeyOf(key))))
       yield* sql`INSERT OR REPLACE INTO pool_batches (shard, epoch, sequence, keys) VALUES (${shardOfEnded}, 0, 0, ${keys})`
       return ended
     })
