@@ -2,6 +2,8 @@ import { Effect, Struct } from "effect"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import { StorageError } from "../../storage/StorageError.ts"
+import { cutCommits } from "../presets/Databases.ts"
 import { happens, later, type Mutant, withFaults } from "./Mutant.ts"
 
 type Links = typeof LinkStore.Service
@@ -171,6 +173,21 @@ export const links: ReadonlyArray<Mutant> = [
           links.insertMany(rows),
           ({ applied }) => applied === "unknown",
           () => Effect.succeed(rows.map(() => true))
+        )
+    }))
+  },
+  {
+    name: "ended-session-taken-for-no",
+    text: "A create counts as not done when PostgreSQL ends its session, though its commit may be there.",
+    promise: "C1",
+    checker: "key ways",
+    options: withFaults(cutCommits),
+    make: atPort((links) => ({
+      insertMany: (rows) =>
+        Effect.mapError(links.insertMany(rows), (error) =>
+          error.reason.includes("administrator command")
+            ? new StorageError({ ...error, applied: "no" })
+            : error
         )
     }))
   },

@@ -32,20 +32,24 @@ export const withStandby = (options: SimOptions, chance: Chance): SimOptions => 
   }
 }
 
+/** A slow disk on which restarts find commits on their way: a session that ends says nothing of whether its commit is there. */
+export const cutCommits = {
+  databaseSlow: { perMinute: 12, least_ms: 2_000, most_ms: 8_000 },
+  databaseRestart: { perMinute: 20, least_ms: 50, most_ms: 300 }
+}
+
 /** The database is there, and something is wrong with it. */
 export const withAilments = (options: SimOptions, chance: Chance): SimOptions => {
   if (!chance.happens(0.2) || options.alone === "sqlite") return options
   const drawn = (fault: Occasional) => ({ ...fault, perMinute: chance.pick([0, 1, 4]) })
   const { databaseFull, databaseReadOnly, databaseSlow } = liteFaults
-  return {
-    ...options,
-    faults: {
-      ...options.faults,
-      databaseFull: drawn(databaseFull),
-      databaseSlow: drawn(databaseSlow),
-      databaseReadOnly: drawn(databaseReadOnly)
-    }
+  const ailments = {
+    databaseFull: drawn(databaseFull),
+    databaseSlow: drawn(databaseSlow),
+    databaseReadOnly: drawn(databaseReadOnly)
   }
+  const own = chance.happens(0.3) ? cutCommits : {}
+  return { ...options, faults: { ...options.faults, ...ailments, ...own } }
 }
 
 /** So few that calls wait for them. */

@@ -84,20 +84,32 @@ const virtualUuid = (world: World) => {
 }
 
 /** What secrets and ids are drawn from, which have an order among themselves. */
-const virtualBytes = (world: World) => {
+const virtualBytes = (world: World): RandomBytes => {
   const chance = world.chance("randomBytes")
   return (count: number) => Buffer.from(Array.from({ length: count }, () => chance.below(256)))
 }
 
-/** Has all modules take random bytes from elsewhere, until the function that it gives is called. */
-const overlayBytes = (randomBytes: unknown) => {
-  const { randomBytes: sound } = nodeCrypto
-  const put = (value: unknown) => {
-    Object.assign(nodeCrypto, { randomBytes: value })
+type RandomBytes = (count: number) => Buffer
+
+/** Where random bytes come from while a world runs; undefined before the first one. */
+let randomBytes: RandomBytes | undefined
+
+/**
+ * Has all modules take random bytes from elsewhere, until the function that it gives is called. Modules are told once for the whole program: Node
+ * goes through all that it brings for that.
+ */
+const overlayBytes = (bytes: RandomBytes) => {
+  if (randomBytes === undefined) {
+    randomBytes = nodeCrypto.randomBytes
+    // All arguments: outside of worlds, some callers are called back.
+    Object.assign(nodeCrypto, { randomBytes: (...args: Parameters<RandomBytes>) => randomBytes!(...args) })
     syncBuiltinESMExports()
   }
-  put(randomBytes)
-  return () => put(sound)
+  const before = randomBytes
+  randomBytes = bytes
+  return () => {
+    randomBytes = before
+  }
 }
 
 /** WebCrypto's digests come from another thread: here at once, as a task of the process, without a promise. */

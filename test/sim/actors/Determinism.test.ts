@@ -11,7 +11,7 @@ import { useOwnLoop } from "../../../src/sim/world/FiberLoop.ts"
 const seeds = Array.from({ length: aims.length }, (_, index) => index + 1)
 
 /** Shorter than usual: what differs once differs ever after, and many seeds say more than long ones. */
-const lengths = { faulty_s: 10, calm_s: 6 }
+const lengths = { faulty_s: 5, calm_s: 3 }
 
 /** The digests of the seeds, run one after the other. The test runner gets its turn between two. */
 const digestsOf = async (seeds: ReadonlyArray<number>): Promise<ReadonlyArray<string>> => {

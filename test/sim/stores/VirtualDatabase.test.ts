@@ -82,6 +82,23 @@ it("keeps over a restart what it has committed, and resets what is under way", (
   expect(toStrings(little.database.openBatches[0]!.keys)).toEqual(["r"])
 })
 
+it("has some of the commits that a restart finds on their way to the disk, and no caller knows of which", () => {
+  const { links, little, process } = setUp()
+  little.database.ail("slow disk", 60_000_000)
+  const keys = Array.from({ length: 8 }, (_, index) => `k${index}`)
+  const underWay = keys.map((key) => little.begin(process, links.insertMany([linkOf(key)])))
+  little.pass(20)
+  const isOver = underWay.map(({ exit }) => exit !== undefined)
+  little.database.restart(100_000)
+  const cut = keys.filter((_, index) => !isOver[index])
+  for (const doing of underWay.filter((_, index) => !isOver[index]))
+    expect(errorOf(little.end(doing))).toMatchObject({ applied: "unknown" })
+  const there = cut.filter((key) => little.database.row(key) !== undefined)
+  expect(cut.length).toBeGreaterThan(4)
+  expect(there.length).toBeGreaterThan(0)
+  expect(there.length).toBeLessThan(cut.length)
+})
+
 it("answers late what had to wait for a way that was cut, or gives it up", () => {
   const { links, little, process } = setUp()
   little.network.cut("node-1", "database", { oneWay: false, for_us: 1_000_000 })

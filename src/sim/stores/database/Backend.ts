@@ -51,6 +51,8 @@ export class Backend {
   #reply: ((reply: Reply) => void) | undefined
   #timers: Array<WorldEvent> = []
   #isLeft = false
+  /** What its command commits, which is written to the disk from some time on. */
+  #flushing: (Pick<Command, "writes"> & { apply: NonNullable<Command["apply"]>; from_us: number }) | undefined
   /** When its command began, and since when its transaction has waited for the next one. */
   #begun_us = 0
   #idle_us: number | undefined
@@ -84,9 +86,11 @@ export class Backend {
     this.#after(checkEvery_us, () => this.#end())
   }
 
-  /** The server ends the session. */
+  /** The server ends the session. A commit that is being written to the disk may be there already, whatever the client is told. */
   terminate(problem: Problem) {
     if (!this.isOpen) return
+    const flushing = this.#flushing
+    if (flushing !== undefined && this.#server.isWritten(flushing)) this.#server.applied(this, flushing.apply)
     this.#end()
     this.#ended(problem)
   }
@@ -124,6 +128,9 @@ export class Backend {
         this.#fail({ code: "57014", reason: "canceling statement due to statement timeout" })
       )
     } else {
+      const { apply, writes } = command
+      if (flush_us > 0 && apply !== undefined)
+        this.#flushing = { writes, apply, from_us: this.#server.server.world.now_us + statement_us }
       this.#after(statement_us + flush_us, () => {
         this.#server.figures.statement(waited_us + statement_us)
         this.#complete(command)
@@ -132,6 +139,7 @@ export class Backend {
   }
 
   #complete(command: Command) {
+    this.#flushing = undefined
     const refusal = this.#server.refusal(command)
     if (refusal !== undefined) return this.#fail(refusal)
     // It waits for a standby that has left, until the session ends.

@@ -39,6 +39,7 @@ export class DatabaseServer {
   readonly figures: SessionFigures
   readonly locks = new RowLocks<Backend>()
   readonly #chance: Chance
+  readonly #endings: Chance
   readonly #backends = new Set<Backend>()
   #working: Backend | undefined
 
@@ -54,6 +55,7 @@ export class DatabaseServer {
     this.bounds = { ...bounds, ...own }
     this.figures = figures
     this.#chance = server.world.chance("statements")
+    this.#endings = server.world.chance("commits whose session ends")
   }
 
   /** What is wrong with it now, each as often as it was said to be. */
@@ -100,7 +102,7 @@ export class DatabaseServer {
   readonly isLocked = (name: string): boolean => this.locks.isTaken(name, this.#working)
 
   /** Why a command is refused, if it is. */
-  refusal({ writes }: Command): Problem | undefined {
+  refusal({ writes }: Pick<Command, "writes">): Problem | undefined {
     if (!writes || (this.#ailments.size === 0 && !this.isStandby)) return undefined
     if (this.has("read-only"))
       return { code: "25006", reason: "cannot execute INSERT in a read-only transaction" }
@@ -120,6 +122,16 @@ export class DatabaseServer {
       statement_us: 20 + this.#chance.waiting(statementMean_us) + hangs_us,
       flush_us: isFlushed ? 100 + this.#chance.waiting(flushMean_us) + slow_us : 0
     }
+  }
+
+  /** Whether a commit that is written from a time on is there, although its session ends now. */
+  isWritten({ from_us, writes }: Pick<Command, "writes"> & { readonly from_us: number }): boolean {
+    return (
+      this.server.world.now_us >= from_us &&
+      !this.isAlone &&
+      this.refusal({ writes }) === undefined &&
+      this.#endings.happens(0.5)
+    )
   }
 
   /** Has happen what a session's transaction did. */
