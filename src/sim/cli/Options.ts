@@ -72,7 +72,11 @@ export const FaultOptions = Schema.Struct({
   databaseSlow: Occasional,
   /** It takes no writes, because somebody has made it read-only. */
   databaseReadOnly: Occasional,
-  databaseCalls: CallFaults,
+  databaseCalls: Schema.Struct({
+    ...CallFaults.fields,
+    /** How likely the first call of an operation fails besides, in one of these ways; the second is half as likely to, and so on. So what is seldom asked fails as well. */
+    first: Schema.optional(Probability)
+  }),
   redisRestart: Occasional,
   /** A pool shard's primary is lost, and a replica takes over that has not seen the last operations: pushes and pops. */
   redisFailover: Occasional,

@@ -78,6 +78,16 @@ export const withReplica = (options: SimOptions, chance: Chance): SimOptions => 
   return { ...replicated, redirectCacheMax: 4, faults: { ...faults, cutDatabase } }
 }
 
+/** What the database is seldom asked fails as well, where its calls fail at all, and are given up without harm. */
+export const withFirstCalls = (options: SimOptions, chance: Chance): SimOptions => {
+  const { databaseCalls } = options.faults
+  const { ignored, lost, refused } = databaseCalls
+  const fails = refused + lost + ignored > 0
+  if (!fails || options.alone === "sqlite" || options.connectionsMax === fewConnections) return options
+  const first = chance.pick([0, 0, 0.3, 0.8])
+  return { ...options, faults: { ...options.faults, databaseCalls: { ...databaseCalls, first } } }
+}
+
 /** A database that is away for longer than most: others go on, and what is in it waits. */
 const longOutages = { perMinute: 2, least_ms: 22_000, most_ms: 30_000 }
 

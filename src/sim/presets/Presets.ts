@@ -3,7 +3,14 @@ import { poolKinds } from "../../storage/keys/KeyPool.ts"
 import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import { Chance } from "../world/Chance.ts"
 import { aims } from "./Aims.ts"
-import { withAilments, withDatabases, withFewConnections, withReplica, withStandby } from "./Databases.ts"
+import {
+  withAilments,
+  withDatabases,
+  withFewConnections,
+  withFirstCalls,
+  withReplica,
+  withStandby
+} from "./Databases.ts"
 import { liteFaults, noFaults, weighted } from "./Faults.ts"
 
 /** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
@@ -195,7 +202,10 @@ const swarm = (seed: number): SimOptions => {
   const drawnDatabases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
   const databases = ailing.alone === "sqlite" ? 1 : Math.max(ailing.databases, drawnDatabases)
   const whole = withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
-  return withReplica(whole, new Chance(seed, "replica of links"))
+  return withFirstCalls(
+    withReplica(whole, new Chance(seed, "replica of links")),
+    new Chance(seed, "first calls")
+  )
 }
 
 /** The presets, by name: each makes the options of a seed. */

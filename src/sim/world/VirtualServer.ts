@@ -20,6 +20,8 @@ export interface CallFaults {
   readonly lost: number
   /** It is not applied, and not answered either. */
   readonly ignored: number
+  /** See `FaultOptions`. */
+  readonly first?: number | undefined
 }
 
 /** How likely a call arrives late, and how likely its answer does; each by up to `most_ms`. */

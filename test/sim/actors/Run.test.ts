@@ -13,7 +13,7 @@ const count = ({ evidence }: RunResult, kind: string, status: number) =>
 const programRoots = () =>
   GlobalValue.globalValue(Symbol.for("effect/FiberScope/Global"), () => ({ roots: new Set<unknown>() })).roots
 
-/** Seeds of the swarm in which keys are stocked in a way of our choice, instead of in one that is drawn: each way there is. */
+/** Seeds of the swarm in which keys are stocked in a way of our choice, instead of in one that is drawn: each way there is. Shorter runs of more of them: see `Determinism`. */
 const stockedBy: ReadonlyMap<number, StockKind> = new Map([
   [4, "two-table"],
   [5, "file"],
@@ -52,17 +52,14 @@ describe("a simulated deployment", () => {
 
   it("keeps every promise under a swarm of faults, with keys stocked in each way", async () => {
     const results: Array<RunResult> = []
-    // Two of them are of a process alone, to which little happens.
-    for (let seed = 1; seed <= 10; seed++) {
-      const keyStock = stockedBy.get(seed)
-      const given = keyStock === undefined ? {} : { keyStock, keyStockTarget: 60 }
-      results.push(run(seed, { ...presets.swarm(seed), ...given }))
+    for (const [seed, keyStock] of stockedBy) {
+      results.push(run(seed, { ...presets.swarm(seed), keyStock, keyStockTarget: 60 }))
       // A world lets nothing else happen while it runs, so the test runner gets its turn between two.
       await setImmediate()
     }
     expect(results.flatMap(({ violations }) => violations)).toEqual([])
-    expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThan(4)
-    for (const { evidence, seed } of results.filter(({ seed }) => stockedBy.has(seed)))
+    expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThan(1)
+    for (const { evidence, seed } of results)
       expect(evidence.journal.filter(({ tag }) => tag === "stocked").length, `seed ${seed}`).toBeGreaterThan(
         2
       )

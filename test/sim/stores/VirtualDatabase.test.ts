@@ -65,6 +65,20 @@ it("has certainly done nothing of what was not sent, and says so at once", () =>
   expect(little.database.row("k")).toBeUndefined()
 })
 
+it("fails what is asked for the first time, where it shall, and later calls of the same less and less", () => {
+  const { links, little, process, ranges, stock } = setUp()
+  little.databaseFaults = { ...all, first: 1 }
+  const fails = <A, E>(call: Effect.Effect<A, E>) => Exit.isFailure(little.exit(process, call))
+  expect([links.findMany(["k"]), ranges.watermarks, stock.size].map((call) => fails(call))).toEqual([
+    true,
+    true,
+    true
+  ])
+  const later = Array.from({ length: 100 }, () => fails(links.findMany(["k"])))
+  expect(later.filter((failed) => failed).length).toBeGreaterThan(0)
+  expect(later.slice(50).filter((failed) => failed).length).toBeLessThan(5)
+})
+
 it("keeps over a restart what it has committed, and resets what is under way", () => {
   const { links, little, process, ranges, stock } = setUp()
   little.run(process, links.insertMany([linkOf("k")]))

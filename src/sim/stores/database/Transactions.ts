@@ -8,7 +8,7 @@ import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import type { StoreOptions } from "../StoreCalls.ts"
 import type { Command, Problem } from "./Backend.ts"
 import { type Connection, ConnectionPool, type Fate, type Passage, type PoolOptions } from "./Connections.ts"
-import type { VirtualServer } from "../../world/VirtualServer.ts"
+import type { CallFaults, VirtualServer } from "../../world/VirtualServer.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
 
 /** A statement of an operation. */
@@ -139,7 +139,7 @@ export class Transactions {
       world.tell(process.id, operation, isWanted ? "" : "(nobody waits)")
       return value
     })
-    const { ignored, lost, refused } = faults()
+    const { ignored, lost, refused } = this.#faultsOf(operation, faults())
     const fate: Fate = chance.happens(ignored) ? "ignored" : chance.happens(lost) ? "lost" : "arrives"
     const fatal = fate === "arrives" ? -1 : chance.below(commands.length)
     const arriving = () => this.#options.crashPoint(process, operation)
@@ -183,6 +183,15 @@ export class Transactions {
         whenOver = () => resume(Effect.void)
       })
     })
+  }
+
+  /** How calls of an operation fare now: one of those that are asked seldom may be sure to fail. */
+  #faultsOf(operation: string, faults: CallFaults): CallFaults {
+    const { first = 0 } = faults
+    const { calls, world } = this.#server
+    const chance = world.chance("first calls of database")
+    if (first === 0 || !chance.happens(first / calls.get(operation)!)) return faults
+    return { refused: 0, lost: 0, ignored: 0, [chance.pick(["refused", "lost", "ignored"])]: 1 }
   }
 
   /** The names of the processes that have connections. */
