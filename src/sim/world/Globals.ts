@@ -83,13 +83,13 @@ const virtualUuid = (world: World) => {
   return () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(8)}${hex(4)}`
 }
 
+type RandomBytes = (count: number) => Buffer
+
 /** What secrets and ids are drawn from, which have an order among themselves. */
 const virtualBytes = (world: World): RandomBytes => {
   const chance = world.chance("randomBytes")
   return (count: number) => Buffer.from(Array.from({ length: count }, () => chance.below(256)))
 }
-
-type RandomBytes = (count: number) => Buffer
 
 /** Where random bytes come from while a world runs; undefined before the first one. */
 let randomBytes: RandomBytes | undefined

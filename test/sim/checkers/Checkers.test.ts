@@ -1433,6 +1433,18 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [userRemoved(2, "delete")], journal: [ownBound], row: () => ownBound.link }
   ],
   [
+    "a link that is left of a user whose removal failed, and who is not known any more",
+    Removals,
+    {
+      exchanges: [
+        { ...userRemoved(2, "delete"), status: 503 },
+        { ...userRemoved(3, "delete"), status: 404 }
+      ],
+      journal: [ownBound],
+      row: () => ownBound.link
+    }
+  ],
+  [
     "a link by an API key that may only read",
     Revocation,
     { userKeys: [{ ...key, writes: false }], exchanges: [created(3, { apiKey: key.secret })] }
@@ -1794,6 +1806,11 @@ describe("the checkers", () => {
     expect(BulkEdits.check(evidence(removed))).toEqual([])
     expect(Removals.check(evidence(removed))).toEqual([])
     expect(BulkEdits.check(evidence({ exchanges: [countedInBulk(1)] }))).toEqual([])
+  })
+
+  it("find nothing in a link that is left of a user whom somebody else removes without their links", () => {
+    const exchanges = [userRemoved(2, "keep"), { ...userRemoved(3, "delete"), status: 404 }]
+    expect(Removals.check(evidence({ exchanges, journal: [ownBound], row: () => ownBound.link }))).toEqual([])
   })
 
   it("find nothing in a node that was ready when it was told to shut down, or that is paused then", () => {

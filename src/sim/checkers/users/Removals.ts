@@ -33,10 +33,15 @@ export const Removals: Checker = {
       mayBeUnseen(by_us) ||
       (deletes.get(life.link.key)?.sent_us ?? end_us) <= by_us ||
       removals.mayEnd(life, by_us)
+    const isKept = (name: string) =>
+      exchanges.some(({ kind, links, user }) => kind === "remove user" && links !== "delete" && user === name)
+    /** Who asks once more and is told that there is no such user has removed it before, where nobody else does. */
     const isGone = (name: string) =>
       removals.all.some(
         ({ answered_us = end_us, status, user }) =>
-          user === name && status === 204 && Math.max(answered_us, healed_us) + removedWithin_us < end_us
+          user === name &&
+          (status === 204 || (status === 404 && !isKept(name))) &&
+          Math.max(answered_us, healed_us) + removedWithin_us < end_us
       )
     return [
       ...journal.flatMap((entry) => {
