@@ -68,6 +68,25 @@ it.scoped(
     })
 )
 
+it.effect("A domain is noted by the next create where the database failed at the first one", () =>
+  Effect.gen(function* () {
+    const { store } = yield* nodes
+    let isAway = true
+    const failure = new StorageError({ operation: "addLongAliases", applied: "no", reason: "no answer" })
+    const addLongAliases: typeof store.addLongAliases = (domain) =>
+      Effect.suspend(() => (isAway ? failure : store.addLongAliases(domain)))
+    const known = new Domains.KnownDomains()
+    const { prepare } = yield* Effect.provideService(LongAliases.make(known, true), DomainStore, {
+      ...store,
+      addLongAliases
+    })
+    expect(yield* Effect.flip(prepare(3))).toMatchObject({ reason: "no answer" })
+    isAway = false
+    yield* prepare(3)
+    expect((yield* store.read(null))!.longAliasesIn).toEqual([3])
+  })
+)
+
 it.effect("A node that begins when a domain has some waits no longer than since its beginning", () =>
   Effect.gen(function* () {
     const { node, store } = yield* nodes
