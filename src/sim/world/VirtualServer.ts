@@ -20,7 +20,7 @@ export interface CallFaults {
   readonly lost: number
   /** It is not applied, and not answered either. */
   readonly ignored: number
-  /** See `FaultOptions`. */
+  /** Of operations of the database alone: see `FaultOptions`. */
   readonly first?: number | undefined
 }
 

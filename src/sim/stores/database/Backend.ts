@@ -52,7 +52,7 @@ export class Backend {
   #timers: Array<WorldEvent> = []
   #isLeft = false
   /** What its command commits, which is written to the disk from some time on. */
-  #flushing: (Pick<Command, "writes"> & { apply: NonNullable<Command["apply"]>; from_us: number }) | undefined
+  #flushing: { readonly apply: NonNullable<Command["apply"]>; readonly from_us: number } | undefined
   /** When its command began, and since when its transaction has waited for the next one. */
   #begun_us = 0
   #idle_us: number | undefined
@@ -90,7 +90,8 @@ export class Backend {
   terminate(problem: Problem) {
     if (!this.isOpen) return
     const flushing = this.#flushing
-    if (flushing !== undefined && this.#server.isWritten(flushing)) this.#server.applied(this, flushing.apply)
+    if (flushing !== undefined && this.#server.isWritten(flushing.from_us))
+      this.#server.applied(this, flushing.apply)
     this.#end()
     this.#ended(problem)
   }
@@ -128,9 +129,9 @@ export class Backend {
         this.#fail({ code: "57014", reason: "canceling statement due to statement timeout" })
       )
     } else {
-      const { apply, writes } = command
+      const { apply } = command
       if (flush_us > 0 && apply !== undefined)
-        this.#flushing = { writes, apply, from_us: this.#server.server.world.now_us + statement_us }
+        this.#flushing = { apply, from_us: this.#server.server.world.now_us + statement_us }
       this.#after(statement_us + flush_us, () => {
         this.#server.figures.statement(waited_us + statement_us)
         this.#complete(command)

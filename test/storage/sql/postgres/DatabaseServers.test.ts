@@ -5,7 +5,7 @@ const urls = ["postgresql://a/links", "postgresql://b/links"]
 const [a, b] = urls as [string, string]
 
 /** A proof of the first system's primary, of a timeline. */
-const on = (timeline: string, system: string | undefined = "1") => ({ system, timeline })
+const on = (timeline: string) => ({ system: "1", timeline })
 
 describe("the servers that can be the primary", () => {
   it("begin another generation of connections with each promotion, and with nothing else that a primary proves", () => {
@@ -25,11 +25,11 @@ describe("the servers that can be the primary", () => {
     const servers = DatabaseServers.make(urls)
     servers.proved(a, on("00000002"))
     expect(servers.proved(b, on("00000001"))).toContain("an old primary")
-    expect(servers.proved(b, on("00000003", "2"))).toContain("another database system")
+    expect(servers.proved(b, { ...on("00000003"), system: "2" })).toContain("another database system")
     expect(servers.generation()).toBe(0)
     expect(servers.current()).toBe(a)
     // Whoever may not know the system goes by timelines.
-    expect(servers.proved(b, on("00000003", undefined))).toBeUndefined()
+    expect(servers.proved(b, { ...on("00000003"), system: undefined })).toBeUndefined()
     expect(servers.generation()).toBe(1)
     expect(servers.current()).toBe(b)
   })
