@@ -408,6 +408,21 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "removal-in-several-transactions",
+    text: "A user is removed in one transaction, and the end of their links is asked for in another.",
+    promise: "accounts",
+    checker: "removals",
+    options: (options) =>
+      withFaults({ databaseCalls: { refused: 0.1, lost: 0.1, ignored: 0.1 } }, {})(signedIn(options)),
+    make: () => ({
+      audit: (log) => ({
+        ...log,
+        recording: (act, eventsOf) =>
+          Effect.tap(act, (done) => Effect.forEach(eventsOf(done), log.record, { discard: true }))
+      })
+    })
+  },
+  {
     name: "links-of-others-removed",
     text: "With the links of a user who is removed a link of somebody else is deleted.",
     promise: "accounts",

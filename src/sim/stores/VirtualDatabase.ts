@@ -24,7 +24,7 @@ import { cloned, DatabaseCopy, emptyTables, identity, type Tables } from "./Data
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
 import { type Away, type Silence, VirtualNews } from "./news/VirtualNews.ts"
-import { type Call, onTenure } from "./ports/Call.ts"
+import { type Call, joining, onTenure } from "./ports/Call.ts"
 import * as DomainPort from "./ports/DomainPort.ts"
 import * as KeyPorts from "./ports/KeyPorts.ts"
 import * as LinkPorts from "./ports/LinkPorts.ts"
@@ -418,7 +418,8 @@ export class VirtualDatabase {
           Effect.runSyncExit(Effect.withClock(apply(copy), this.clock.service))
         )
       )
-    return this.#homes === undefined ? run : onTenure(run, this.#homes.isUnfenced)
+    const joined = joining(run)
+    return this.#homes === undefined ? joined : onTenure(joined, this.#homes.isUnfenced)
   }
 
   /** Has a process do something else at this database, at one moment. */

@@ -1,7 +1,7 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { LinkTenure, refused } from "../../../storage/links/buckets/LinkTenure.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
-import type { Plan } from "../database/Transactions.ts"
+import { type Plan, transaction } from "../database/Transactions.ts"
 import type { DatabaseCopy } from "../DatabaseCopy.ts"
 import { AskedEpoch } from "../homes/Statements.ts"
 
@@ -11,6 +11,57 @@ export type Call = <A, E>(
   plan: Plan,
   apply: (copy: DatabaseCopy) => Effect.Effect<A, E>
 ) => Effect.Effect<A, E | StorageError>
+
+/** A transaction of several operations, whose commit carries out all of them. */
+interface Open {
+  readonly join: Call
+}
+
+/** See {@link Open}; `undefined` outside of one. */
+class Transaction extends Context.Reference<Transaction>()("linkmint/simulation/Transaction", {
+  defaultValue: (): Open | undefined => undefined
+}) {}
+
+/** The same, which within a transaction of several is part of it. */
+export const joining =
+  (call: Call): Call =>
+  (operation, plan, apply) =>
+    Effect.flatMap(Transaction, (open) => (open?.join ?? call)(operation, plan, apply))
+
+/** What an act asks first, if anything: it is stopped there. */
+const firstOf = (act: Effect.Effect<unknown, unknown>) =>
+  Effect.suspend(() => {
+    let first: { readonly operation: string; readonly plan: Plan } | undefined
+    const join: Call = (operation, plan) => {
+      first = { operation, plan }
+      return Effect.interrupt
+    }
+    return Effect.map(Effect.exit(Effect.provideService(act, Transaction, { join })), () => first)
+  })
+
+/**
+ * Has an act and what `also` does with its result happen in one transaction, by the name of the act's first operation, of which it has the locks. The act waits for nothing else,
+ * and what it does before that operation is done twice.
+ */
+export const together =
+  (call: Call, ownName: string) =>
+  <A, E>(
+    act: Effect.Effect<A, E>,
+    also: (done: A) => Effect.Effect<void, StorageError>
+  ): Effect.Effect<A, E | StorageError> =>
+    Effect.flatMap(firstOf(act), (first) =>
+      call<A, E | StorageError>(
+        first?.operation ?? ownName,
+        {
+          isTransaction: true,
+          steps: [...(first?.plan.steps ?? []), ...transaction(undefined, undefined).steps]
+        },
+        (copy) =>
+          Effect.provideService(act, Transaction, {
+            join: (_operation, _plan, apply) => apply(copy)
+          }).pipe(Effect.tap(also))
+      )
+    )
 
 /** Operations whose statements ask by themselves whether the caller's epoch is in force. */
 const asksEpoch: ReadonlySet<string> = new Set([

@@ -11,7 +11,7 @@ import type { Mutation } from "../../mutants/Mutation.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
 import type { UserStores } from "../sql/SqlStores.ts"
-import type { Call } from "./Call.ts"
+import { type Call, together } from "./Call.ts"
 
 /** What the ports of users ask and tell the database. */
 export interface Surroundings {
@@ -19,17 +19,6 @@ export interface Surroundings {
   /** The stores as they are at one moment. */
   readonly users: UserStores
 }
-
-/** An act that is to be recorded in the transaction of the operation at hand. */
-interface Recording {
-  /** Records the events of its result. */
-  readonly note: (done: never) => Effect.Effect<void, StorageError>
-}
-
-/** See {@link Recording}; `undefined` outside of one. */
-class Recorded extends Context.Reference<Recorded>()("linkmint/simulation/Recorded", {
-  defaultValue: (): Recording | undefined => undefined
-}) {}
 
 type Ask = <A>(
   operation: string,
@@ -134,6 +123,7 @@ const accountStore = (ask: Ask, by: string, { journal, users: { accounts } }: Su
 
 const auditLog = (
   ask: Ask,
+  call: Call,
   by: string,
   { journal, users: { audit } }: Surroundings
 ): typeof AuditLog.Service => {
@@ -141,26 +131,10 @@ const auditLog = (
     Effect.tap(Effect.forEach(events, audit.record, { discard: true }), () => {
       if (events.length > 0) journal.add({ tag: "audited", by, events })
     })
+  const withRecord = together(call, "AuditLog.record")
   return {
     record: (event) => ask("AuditLog.record", transaction(undefined, undefined), recordAll([event])),
-    recording: <A, E>(act: Effect.Effect<A, E>, eventsOf: (done: A) => ReadonlyArray<AuditEvent>) =>
-      Effect.suspend(() => {
-        let isNoted = false
-        const note = (done: A) =>
-          Effect.suspend(() => {
-            if (isNoted) return Effect.dieMessage("acts of several operations are not simulated")
-            isNoted = true
-            return recordAll(eventsOf(done))
-          })
-        return Effect.provideService(act, Recorded, { note }).pipe(
-          Effect.tap((done) => {
-            if (isNoted) return
-            // It was an act that needs no operation.
-            const events = eventsOf(done)
-            return ask("AuditLog.record", transaction(undefined, undefined), recordAll(events))
-          })
-        )
-      }),
+    recording: (act, eventsOf) => withRecord(act, (done) => recordAll(eventsOf(done))),
     list: (query_) => ask("AuditLog.list", query, audit.list(query_)),
     forget: (before, max) =>
       ask(
@@ -245,13 +219,7 @@ const webhookStore = (
         if (removed) journal.add({ tag: "webhook removed", by, webhook })
       })
     ),
-  // In production it is part of the transaction that removes the user, which has recorded that already.
-  removeAllOf: (owner) =>
-    Effect.provideService(
-      ask("WebhookStore.removeAllOf", statement(), webhooks.removeAllOf(owner)),
-      Recorded,
-      undefined
-    ),
+  removeAllOf: (owner) => ask("WebhookStore.removeAllOf", statement(), webhooks.removeAllOf(owner)),
   deadLetters: (id, limit, after) =>
     ask("WebhookStore.deadLetters", query, webhooks.deadLetters(id, limit, after)),
   revive: (id, message) =>
@@ -320,17 +288,8 @@ export const make = (
   surroundings: Surroundings,
   mutation: Pick<Mutation, "audit" | "quotas" | "webhooks">
 ): Context.Context<AccountStore | AuditLog | QuotaStore | WebhookStore> => {
-  const ask: Ask = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError>) =>
-    Effect.flatMap(Recorded, (recorded) => {
-      if (recorded === undefined) return call(operation, plan, () => self)
-      const note = recorded.note as (done: A) => Effect.Effect<void, StorageError>
-      const whole = {
-        isTransaction: true,
-        steps: [...plan.steps, ...transaction(undefined, undefined).steps]
-      }
-      return call(operation, whole, () => Effect.tap(self, note))
-    })
-  const audit = auditLog(ask, process.id, surroundings)
+  const ask: Ask = (operation, plan, self) => call(operation, plan, () => self)
+  const audit = auditLog(ask, call, process.id, surroundings)
   const quotas = quotaStore(ask, process.id, surroundings)
   const webhooks = webhookStore(ask, process.id, surroundings)
   return Context.make(AccountStore, accountStore(ask, process.id, surroundings)).pipe(
