@@ -30,6 +30,14 @@ export type Occasional = typeof Occasional.Type
 /** The fate of single calls of a store: refused before they are sent, applied with their answer lost, or lost. */
 const CallFaults = Schema.Struct({ refused: Probability, lost: Probability, ignored: Probability })
 
+/** The same of a store, of which some operations, by their names, may fare in another way. */
+const StoreCallFaults = Schema.Struct({
+  ...CallFaults.fields,
+  single: Schema.optional(
+    Schema.Struct({ ...CallFaults.fields, at: Schema.NonEmptyArray(Schema.NonEmptyString) })
+  )
+})
+
 /** Every fault, with its probability and duration. */
 export const FaultOptions = Schema.Struct({
   /** `kill -9` of a node, which is started again after the duration. */
@@ -73,7 +81,7 @@ export const FaultOptions = Schema.Struct({
   /** It takes no writes, because somebody has made it read-only. */
   databaseReadOnly: Occasional,
   databaseCalls: Schema.Struct({
-    ...CallFaults.fields,
+    ...StoreCallFaults.fields,
     /** How likely the first call of an operation fails besides, in one of these ways; the second is half as likely to, and so on. So what is seldom asked fails as well. */
     first: Schema.optional(Probability)
   }),
@@ -82,7 +90,7 @@ export const FaultOptions = Schema.Struct({
   redisFailover: Occasional,
   /** A pool shard comes back without its data. */
   redisLoss: Occasional,
-  redisCalls: CallFaults,
+  redisCalls: StoreCallFaults,
   /** Calls of the database and of pools that arrive late there, or whose answers come late, each by up to `most_ms`: later ones overtake them at the database. */
   slowCalls: Schema.Struct({
     probability: Probability,

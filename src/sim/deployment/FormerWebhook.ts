@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Webhook, WebhookEvent } from "../../model/Webhook.ts"
+import { adminKeyIdOf, type Webhook, type WebhookEvent } from "../../model/Webhook.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import { pendingFor_ms, retryMax_ms, type WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import type { DatabaseClock } from "../stores/database/DatabaseClock.ts"
@@ -46,7 +46,19 @@ export const webhookOf = (beginning_ms: number): Webhook => ({
   createdAt: beginning_ms - 30 * 24 * hour_ms
 })
 
-/** Makes the webhook, and has happen in their order what became of its messages, each at its time: before anybody else has one. */
+/** Whose webhook it is that was made with an `ADMIN_API_KEY` which is another one now. */
+export const keyHolder = "usr_key_holder"
+
+/** That webhook: nobody may be given the message that waits for it. */
+const ofFormerKey = (beginning_ms: number): Webhook => ({
+  ...webhookOf(beginning_ms),
+  id: "whk_of_former_key",
+  owner: keyHolder,
+  keyId: adminKeyIdOf("f0f0"),
+  url: "https://former.example.com/key"
+})
+
+/** Makes the webhooks of {@link owner} and {@link keyHolder}, and has happen in their order what became of its messages, each at its time: before anybody else has one. */
 export const begin = (
   webhooks: typeof WebhookStore.Service,
   { ago, now_ms }: Pick<DatabaseClock, "ago" | "now_ms">
@@ -60,10 +72,11 @@ export const begin = (
       gatherFor_ms: 0,
       lease_ms: minute_ms
     })
-    const queue = (id: string, ago_ms: number) =>
+    const queueFor = (owner: string, id: string, ago_ms: number) =>
       ago(ago_ms)(
         webhooks.offer([{ id, owner, event, body: JSON.stringify({ type: event, data: { links: [] } }) }])
       )
+    const queue = (id: string, ago_ms: number) => queueFor(owner, id, ago_ms)
     const fail = (ago_ms: number, retryIn_ms: number | null) =>
       ago(ago_ms)(
         Effect.flatMap(claim, (claimed) =>
@@ -73,10 +86,12 @@ export const begin = (
         )
       )
 
+    const addProven = (webhook: Webhook) => {
+      const challenge = { id: `challenge of ${webhook.id}`, body: "{}" }
+      return Effect.zipRight(webhooks.add(webhook, challenge, 1), webhooks.verify(webhook.id, challenge.id))
+    }
     const webhook = webhookOf(now_ms)
-    const challenge = { id: "challenge from before", body: "{}" }
-    yield* webhooks.add(webhook, challenge, 1)
-    yield* webhooks.verify(webhook.id, challenge.id)
+    yield* addProven(webhook)
     for (const [index, ago_h] of givenUp_h.entries()) {
       const id = formerDead[index]!
       const ago_ms = ago_h * hour_ms
@@ -99,4 +114,6 @@ export const begin = (
       yield* fail(ago_ms, attempt === attemptsMax - 1 ? ago_ms + lastAttempt_ms : 0)
     }
     yield* fail(late_ms - 2 * retryMax_ms, retryMax_ms)
+    yield* addProven(ofFormerKey(now_ms))
+    yield* queueFor(keyHolder, "msg_of_former_key", minute_ms)
   })

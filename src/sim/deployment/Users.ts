@@ -154,6 +154,8 @@ export class Users {
       }
       this.#add(user)
       if (id === FormerWebhook.owner && withWebhooks > 0) {
+        const { keyHolder } = FormerWebhook
+        this.#add(newUser({ id: keyHolder, email: emailOf(keyHolder) }, this.#world.now_ms))
         this.#done(FormerWebhook.begin(webhooks, this.#database.clock))
         const former = FormerWebhook.webhookOf(this.#world.now_ms)
         this.#journal.add({ tag: "webhook added", by, webhook: former })

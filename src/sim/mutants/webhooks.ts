@@ -127,6 +127,16 @@ export const webhooks: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "webhook-outlives-the-admin-key",
+    text: "A webhook that a former `ADMIN_API_KEY` made goes on.",
+    promise: "webhooks",
+    checker: "webhooks of users",
+    options: making,
+    make: () => ({
+      webhooks: (store) => ({ ...store, lapse: () => store.lapse(null) })
+    })
+  },
+  {
     name: "one-webhook-too-many",
     text: "A user may have one webhook more than ten.",
     promise: "webhooks",

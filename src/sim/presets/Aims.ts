@@ -5,46 +5,7 @@ import { returnsBelow_us } from "../deployment/MachineTime.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
 import { noFaults } from "./Faults.ts"
-
-/** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and answers to other nodes. */
-export const protocolSteps: ReadonlyArray<string> = [
-  "KeyRangeStore.advance",
-  "KeyStock.claim",
-  "KeyStock.record",
-  "KeyStock.take",
-  "KeyStock.openBatches",
-  "KeyStock.close",
-  "KeyStock.fill",
-  "KeyPool.claim",
-  "KeyPool.push",
-  "KeyPool.lease",
-  "KeyPool.giveBack",
-  "KeyFile.append",
-  "KeyFile.take",
-  "LinkStore.insertMany",
-  "LinkStore.updateMany",
-  "LinkStore.deleteMany",
-  "LinkStore.takeVisits",
-  "LinkStore.takenAmong",
-  "GuardedCreates.beginMany",
-  "GuardedCreates.bindMany",
-  "LinkLifetime.expireSome",
-  "LinkLifetime.recycle",
-  "VisitStore.write",
-  "answer Lease",
-  "answer CreateMany",
-  "answer CreateGuarded",
-  "answer Update",
-  "answer Delete",
-  "AccountStore.changeUser",
-  "AccountStore.removeUser",
-  "AccountStore.setPassword",
-  "LinkRemovals.remove",
-  "QuotaStore.leaseMany",
-  "WebhookStore.claim",
-  "WebhookStore.delivered",
-  "WebhookStore.failed"
-]
+import { struckAt } from "./Steps.ts"
 
 /** What chance alone hardly ever brings together, and some seeds therefore aim at. */
 export type Aim = (options: SimOptions, chance: Chance) => SimOptions
@@ -109,19 +70,7 @@ const recycled: Aim = (options, chance) => ({
 })
 
 /** Nodes are killed at a few steps of protocols, each time that some come to them, or shut down. */
-const crashAtStep: Aim = (options, chance) => ({
-  ...options,
-  faults: {
-    ...options.faults,
-    crashPoint: {
-      probability: 0.1,
-      least_ms: 100,
-      most_ms: 3_000,
-      at: Array.from({ length: 6 }, () => chance.pick(protocolSteps)),
-      stops: chance.happens(0.4)
-    }
-  }
-})
+const crashAtStep: Aim = (options, chance) => struckAt(options, chance, 0.1, 6)
 
 /** The stores answer many calls late, and not in the order in which they were put. */
 const slowStores: Aim = (options, chance) => ({

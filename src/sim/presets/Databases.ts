@@ -1,7 +1,7 @@
 import type { Occasional, SimOptions } from "../cli/Options.ts"
 import { Chance } from "../world/Chance.ts"
 import { scarce, withWorkload } from "./Aims.ts"
-import { liteFaults, never } from "./Faults.ts"
+import { fewConnections, liteFaults, never } from "./Faults.ts"
 
 /** The database fails over, in some seeds to a standby that has not been given the last commits: what of the witnesses is left knows, and users' tables are left alone. */
 export const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
@@ -51,9 +51,6 @@ export const withAilments = (options: SimOptions, chance: Chance): SimOptions =>
   const own = chance.happens(0.3) ? cutCommits : {}
   return { ...options, faults: { ...options.faults, ...ailments, ...own } }
 }
-
-/** So few that calls wait for them. */
-const fewConnections = 3
 
 /** Few connections, for which calls wait: where none is given up unanswered, since a pool opens no others for 15 s when it has given up as many as it may have. */
 export const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => {

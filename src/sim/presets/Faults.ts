@@ -79,6 +79,9 @@ const moreOften = ({ least_ms, most_ms, perMinute }: Occasional, times: number):
   most_ms
 })
 
+/** So few connections to the database that calls wait for them. */
+export const fewConnections = 3
+
 /** Every fault `weight(name)` times as often. */
 export const weighted = (
   faults: FaultOptions,

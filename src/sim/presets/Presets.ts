@@ -12,6 +12,7 @@ import {
   withStandby
 } from "./Databases.ts"
 import { liteFaults, noFaults, weighted } from "./Faults.ts"
+import { withFailingSteps, withStruckSteps } from "./Steps.ts"
 
 /** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
 const calm: SimOptions = {
@@ -197,14 +198,15 @@ const swarm = (seed: number): SimOptions => {
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
   // In turns, so that a few dozen seeds have all of them.
-  const aimed = aims[seed % aims.length]!(drawn, chance)
+  const aimed = withStruckSteps(aims[seed % aims.length]!(drawn, chance), new Chance(seed, "struck steps"))
   const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
   const drawnDatabases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
   const databases = ailing.alone === "sqlite" ? 1 : Math.max(ailing.databases, drawnDatabases)
   const whole = withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
-  return withFirstCalls(
-    withReplica(whole, new Chance(seed, "replica of links")),
-    new Chance(seed, "first calls")
+  const read = withReplica(whole, new Chance(seed, "replica of links"))
+  return withFailingSteps(
+    withFirstCalls(read, new Chance(seed, "first calls")),
+    new Chance(seed, "failing steps")
   )
 }
 

@@ -20,9 +20,16 @@ export interface CallFaults {
   readonly lost: number
   /** It is not applied, and not answered either. */
   readonly ignored: number
+  /** Of stores: see `FaultOptions`. */
+  readonly single?:
+    (Pick<CallFaults, "refused" | "lost" | "ignored"> & { readonly at: ReadonlyArray<string> }) | undefined
   /** Of operations of the database alone: see `FaultOptions`. */
   readonly first?: number | undefined
 }
+
+/** How calls of an operation fare. */
+export const faultsOf = (operation: string, faults: CallFaults): CallFaults =>
+  faults.single?.at.includes(operation) === true ? faults.single : faults
 
 /** How likely a call arrives late, and how likely its answer does; each by up to `most_ms`. */
 export interface SlowCalls {
@@ -162,7 +169,7 @@ export class VirtualServer {
           process.post(() => fail("unknown", unansweredInTime))
         )
       : undefined
-    const faults = this.#options.faults()
+    const faults = faultsOf(operation, this.#options.faults())
     if (this.#chance.happens(faults.refused)) pending.fail("no", "the connection failed")
     else {
       this.#pending.add(pending)

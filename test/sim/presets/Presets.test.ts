@@ -2,7 +2,7 @@ import { Either } from "effect"
 import { expect, it } from "vitest"
 import * as Changes from "../../../src/sim/clients/Changes.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
-import { protocolSteps } from "../../../src/sim/presets/Aims.ts"
+import { protocolSteps } from "../../../src/sim/presets/Steps.ts"
 
 const seeds = Array.from({ length: 400 }, (_, index) => index + 1)
 
@@ -24,8 +24,15 @@ it("swarm draws every option of the deployment and of its clients", () => {
     .filter(([path, values]) => values.size === 1 && !path.endsWith("_ms"))
     .map(([path]) => path)
   expect(fixed).toEqual(["level", "calm_s"])
-  const steps = Array.from(seeds, (seed) => presets.swarm(seed).faults.crashPoint.at ?? []).flat()
-  expect(steps).toEqual(expect.arrayContaining([...protocolSteps]))
+  const faults = seeds.map((seed) => presets.swarm(seed).faults)
+  const struck = faults.flatMap(({ crashPoint }) => crashPoint.at ?? [])
+  expect(struck).toEqual(expect.arrayContaining([...protocolSteps]))
+  const failing = faults.flatMap(({ databaseCalls, redisCalls }) => [
+    ...(databaseCalls.single?.at ?? []),
+    ...(redisCalls.single?.at ?? [])
+  ])
+  const ofStores = protocolSteps.filter((step) => !/^(?:answer |KeyFile\.)/.test(step))
+  expect(failing).toEqual(expect.arrayContaining(ofStores))
 })
 
 it.each(Object.entries(presets))("%s makes options that may be given as changes", (_, preset) => {

@@ -8,7 +8,7 @@ import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import type { StoreOptions } from "../StoreCalls.ts"
 import type { Command, Problem } from "./Backend.ts"
 import { type Connection, ConnectionPool, type Fate, type Passage, type PoolOptions } from "./Connections.ts"
-import type { CallFaults, VirtualServer } from "../../world/VirtualServer.ts"
+import { type CallFaults, faultsOf, type VirtualServer } from "../../world/VirtualServer.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
 
 /** A statement of an operation. */
@@ -188,10 +188,10 @@ export class Transactions {
   /** How calls of an operation fare now: one of those that are asked seldom may be sure to fail. */
   #faultsOf(operation: string, faults: CallFaults): CallFaults {
     const { first = 0 } = faults
-    if (first === 0) return faults
+    if (first === 0) return faultsOf(operation, faults)
     const { calls, world } = this.#server
     const chance = world.chance("first calls of database")
-    if (!chance.happens(first / calls.get(operation)!)) return faults
+    if (!chance.happens(first / calls.get(operation)!)) return faultsOf(operation, faults)
     return { refused: 0, lost: 0, ignored: 0, [chance.pick(["refused", "lost", "ignored"])]: 1 }
   }
 

@@ -1,0 +1,113 @@
+import type { SimOptions } from "../cli/Options.ts"
+import type { Chance } from "../world/Chance.ts"
+import { fewConnections } from "./Faults.ts"
+
+/** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and answers to other nodes. */
+export const protocolSteps: ReadonlyArray<string> = [
+  "KeyRangeStore.advance",
+  "KeyStock.claim",
+  "KeyStock.record",
+  "KeyStock.take",
+  "KeyStock.openBatches",
+  "KeyStock.close",
+  "KeyStock.fill",
+  "KeyPool.claim",
+  "KeyPool.push",
+  "KeyPool.lease",
+  "KeyPool.giveBack",
+  "KeyFile.append",
+  "KeyFile.take",
+  "LinkStore.insertMany",
+  "LinkStore.updateMany",
+  "LinkStore.deleteMany",
+  "LinkStore.takeVisits",
+  "LinkStore.takenAmong",
+  "GuardedCreates.beginMany",
+  "GuardedCreates.bindMany",
+  "LinkLifetime.expireSome",
+  "LinkLifetime.recycle",
+  "VisitStore.write",
+  "answer Lease",
+  "answer CreateMany",
+  "answer CreateGuarded",
+  "answer Update",
+  "answer Delete",
+  "AccountStore.changeUser",
+  "AccountStore.removeUser",
+  "AccountStore.setPassword",
+  "AccountStore.addSession",
+  "AccountStore.addKey",
+  "AuditLog.record",
+  "LinkRemovals.remove",
+  "QuotaStore.leaseMany",
+  "WebhookStore.lapse",
+  "WebhookStore.offer",
+  "WebhookStore.claim",
+  "WebhookStore.delivered",
+  "WebhookStore.failed",
+  "WebhookStore.release"
+]
+
+/** Has nodes be killed at so many steps of protocols, or shut down. */
+export const struckAt = (
+  options: SimOptions,
+  chance: Chance,
+  probability: number,
+  steps: number
+): SimOptions => ({
+  ...options,
+  faults: {
+    ...options.faults,
+    crashPoint: {
+      probability,
+      least_ms: 100,
+      most_ms: 3_000,
+      at: Array.from({ length: steps }, () => chance.pick(protocolSteps)),
+      stops: chance.happens(0.4)
+    }
+  }
+})
+
+/** The same now and then, where seeds aim at something else and nodes are killed at any step. */
+export const withStruckSteps = (options: SimOptions, chance: Chance): SimOptions => {
+  const { at, probability } = options.faults.crashPoint
+  return probability === 0 || at !== null || !chance.happens(0.3)
+    ? options
+    : struckAt(options, chance, chance.pick([0.01, 0.05]), 3)
+}
+
+/** How often some of these steps' calls fail, for good or unnoticed by those who do them. */
+const failingAt = (chance: Chance, steps: ReadonlyArray<string>) => ({
+  refused: chance.pick([0, 0.1, 0.3]),
+  lost: chance.pick([0.05, 0.1, 0.3]),
+  ignored: chance.pick([0, 0, 0.1]),
+  at: [chance.pick(steps), chance.pick(steps)] as const
+})
+
+const isOfPools = (step: string) => step.startsWith("KeyPool.")
+const stepsOfPools = protocolSteps.filter(isOfPools)
+const stepsOfDatabase = protocolSteps.filter(
+  (step) => !/^(?:answer |KeyFile\.)/.test(step) && !isOfPools(step)
+)
+
+const failAtAll = ({ ignored, lost, refused }: SimOptions["faults"]["redisCalls"]) =>
+  refused + lost + ignored > 0
+
+/** In some seeds in which stores' calls fail, those of few steps fail so often that what is done again and again becomes usual. */
+export const withFailingSteps = (options: SimOptions, chance: Chance): SimOptions => {
+  const { databaseCalls, redisCalls } = options.faults
+  const ofDatabase =
+    failAtAll(databaseCalls) &&
+    options.alone !== "sqlite" &&
+    options.connectionsMax > fewConnections &&
+    chance.happens(0.3)
+  const ofPools = failAtAll(redisCalls) && chance.happens(0.3)
+  return {
+    ...options,
+    faults: {
+      ...options.faults,
+      ...(ofDatabase && { databaseCalls: { ...databaseCalls, single: failingAt(chance, stepsOfDatabase) } }),
+      ...(ofPools && { redisCalls: { ...redisCalls, single: failingAt(chance, stepsOfPools) } })
+    }
+  }
+}
