@@ -9,6 +9,7 @@ import * as QuotaStoreMemory from "../../src/sim/stores/QuotaStoreMemory.ts"
 import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
 import { type Delivery, retryMax_ms, WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
+import { StorageError } from "../../src/storage/StorageError.ts"
 import { testHashLayer } from "../support/TestHash.ts"
 import { adminKeyIdOf, type Webhook } from "../../src/model/Webhook.ts"
 import { drawChallenge } from "../../src/webhooks/WebhookMessages.ts"
@@ -138,6 +139,25 @@ describe("WebhookDelivery", () => {
         { attempts: 15, reason: "It answered 500." }
       ])
       expect(yield* store.find("a")).toMatchObject({ pending: 0, deadLetters: 1 })
+    })
+  )
+
+  it.scoped("delivers nothing for a former admin key, however often its webhooks cannot be ended", () =>
+    Effect.gen(function* () {
+      const memory = yield* WebhookStoreMemory.make
+      yield* addVerified(memory, webhook("a", { keyId: adminKeyIdOf("f".repeat(64)) }))
+      yield* memory.offer(messages("a", 1))
+      const away = new StorageError({ operation: "WebhookStore.lapse", applied: "no", reason: "it is away" })
+      let failures = 3
+      const { attempts } = yield* start(() => Effect.succeed(taken), {
+        ...memory,
+        lapse: (adminKeyId) =>
+          Effect.suspend(() => (failures-- > 0 ? Effect.fail(away) : memory.lapse(adminKeyId)))
+      })
+      yield* pass(10)
+      expect(failures).toBeLessThan(0)
+      expect(attempts).toEqual([])
+      expect(yield* memory.find("a")).toMatchObject({ status: "ended", pending: 0 })
     })
   )
 

@@ -71,7 +71,7 @@ export const struckAt = (
 /** The same now and then, where seeds aim at something else and nodes are killed at any step. */
 export const withStruckSteps = (options: SimOptions, chance: Chance): SimOptions => {
   const { at, probability } = options.faults.crashPoint
-  return probability === 0 || at !== null || !chance.happens(0.3)
+  return probability === 0 || at !== null || !chance.happens(0.4)
     ? options
     : struckAt(options, chance, chance.pick([0.01, 0.05]), 3)
 }
@@ -81,7 +81,7 @@ const failingAt = (chance: Chance, steps: ReadonlyArray<string>) => ({
   refused: chance.pick([0, 0.1, 0.3]),
   lost: chance.pick([0.05, 0.1, 0.3]),
   ignored: chance.pick([0, 0, 0.1]),
-  at: [chance.pick(steps), chance.pick(steps)] as const
+  at: [chance.pick(steps), chance.pick(steps), chance.pick(steps)] as const
 })
 
 const isOfPools = (step: string) => step.startsWith("KeyPool.")
@@ -100,7 +100,7 @@ export const withFailingSteps = (options: SimOptions, chance: Chance): SimOption
     failAtAll(databaseCalls) &&
     options.alone !== "sqlite" &&
     options.connectionsMax > fewConnections &&
-    chance.happens(0.3)
+    chance.happens(0.5)
   const ofPools = failAtAll(redisCalls) && chance.happens(0.3)
   return {
     ...options,

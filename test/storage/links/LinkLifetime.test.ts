@@ -131,6 +131,37 @@ onEverySqlBackend(Stores, sql, (open) => {
   )
 })
 
+class StoresOverSql extends Context.Tag("test/StoresOverSql")<
+  StoresOverSql,
+  { readonly stores: Stores["Type"]; readonly client: SqlClient.SqlClient }
+>() {}
+
+const overSql = Layer.effect(StoresOverSql, Effect.all({ stores: Stores, client: SqlClient.SqlClient })).pipe(
+  Layer.provide(sql)
+)
+
+onEverySqlBackend(StoresOverSql, overSql, (open) => {
+  it.scopedLive("announces nothing of what cannot be committed", () =>
+    Effect.gen(function* () {
+      const { client, stores } = yield* yield* open
+      yield* stores.links.insertMany([expiring("a", past)])
+      yield* stores.lifetime.expire(["a"])
+      stores.announced.length = 0
+      // No link may go that a row is left of: SQLite looks at that only where it is asked to.
+      if (client.onDialectOrElse({ orElse: () => true, pg: () => false }))
+        yield* client`PRAGMA foreign_keys = ON`
+      yield* client`CREATE TABLE holds (key TEXT REFERENCES links (key) DEFERRABLE INITIALLY DEFERRED)`
+      yield* client`INSERT INTO holds VALUES ('a')`
+      const failed = yield* Effect.flip(stores.lifetime.recycle({ quarantine_ms: 0, count: 10 }))
+      expect(failed).toMatchObject({ operation: "LinkLifetime.recycle", applied: "no" })
+      expect(stores.announced).toEqual([])
+      yield* client`DELETE FROM holds`
+      expect(yield* stores.lifetime.recycle({ quarantine_ms: 0, count: 10 })).toMatchObject([{ key: "a" }])
+      expect(stores.announced).toEqual(["a"])
+    })
+  )
+})
+
 const minute_ms = 60_000
 
 onEveryDatabase((client) => {

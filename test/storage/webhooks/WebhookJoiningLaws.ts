@@ -104,6 +104,27 @@ export const webhookJoiningLaws = (title: string, open: Open<WebhookStores["Type
       })
     )
 
+    it.scopedLive("have waited for as long as their oldest event", () =>
+      Effect.gen(function* () {
+        const webhooks = yield* store
+        for (const id of ["a", "b"]) yield* addVerified(webhooks, webhookOf(id))
+        const giveUp = (one: Delivery) => webhooks.failed(one, { ...failure, retryIn_ms: null })
+        const queuedAt = (id: string) =>
+          Effect.map(webhooks.deadLetters(id, 10, null), (letters) => letters.map((one) => one.queuedAt))
+        yield* webhooks.offer([message("m1")])
+        yield* Effect.sleep("20 millis")
+        yield* webhooks.offer([message("m2")])
+        // The same messages, for one webhook each alone.
+        const alone = yield* webhooks.claim(
+          joining({ join: { events: 1, bytes: 1 }, busy: { webhooks: ["a"], owners: [], hosts: [] } })
+        )
+        yield* Effect.forEach(alone, giveUp)
+        yield* Effect.sleep("20 millis")
+        yield* Effect.forEach(yield* webhooks.claim(joining()), giveUp)
+        expect(yield* queuedAt("a")).toEqual([Math.min(...(yield* queuedAt("b")))])
+      })
+    )
+
     it.scopedLive("are given in one order with those that go alone: the longest due first", () =>
       Effect.gen(function* () {
         const webhooks = yield* store

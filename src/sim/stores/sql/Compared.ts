@@ -37,7 +37,10 @@ export interface Compared extends Stores {
 /** Subjects whose visits are compared after each step of upkeep. */
 const subjectsMax = 6
 
-/** Links that had visits before the run, on the last days of the month before and on the days before: more than one step of upkeep rolls up. */
+/**
+ * Links that had visits before the run, on the last days of the month before and on the days before: more than one step of upkeep rolls up, and steps end between two rows of a day. Some had them in one
+ * hour of each day, so that their day is made of that row or not at all.
+ */
 const formerLinks = Array.from({ length: 5 }, (_, number) =>
   subjectOfLink({ key: `former${number}`, createdAt: 1 })
 )
@@ -67,7 +70,7 @@ const formerVisits = (until: number, sequence: 1 | 2): VisitBatch => {
     at: 0,
     hours: formerLinks.flatMap((subject, number) =>
       Array.from(days).flatMap((from, index) =>
-        [from + number, from + 13].map((hour) => ({
+        [from + number, ...(number < 2 ? [] : [from + 13])].map((hour) => ({
           subject,
           hour,
           nonBots: 1 + number,
