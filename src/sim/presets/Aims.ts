@@ -386,7 +386,13 @@ const carried: Aim = (options, chance) => ({
 
 /** Visits are counted in several databases, between which their links move; writes are refused, or their answers lost. */
 const movedVisits: Aim = (options, chance) => ({
-  ...withWorkload(options, { created: 0.2, deleted: 0.02, bursts: 0.1, remembered: 40 }),
+  ...withWorkload(options, {
+    created: 0.2,
+    deleted: 0.02,
+    bursts: 0.1,
+    listed: chance.pick([0.02, 0.1]),
+    remembered: 40
+  }),
   databases: chance.between(2, 3),
   faults: {
     ...noFaults,
@@ -409,6 +415,7 @@ const crowded: Aim = (options, chance) => ({
     created: chance.pick([0.2, 0.6]),
     withAccount: 0,
     bursts: 0.5,
+    listed: chance.pick([0.02, 0.1]),
     remembered: 400
   }),
   databases: chance.between(2, 4),
@@ -556,7 +563,8 @@ const ownChanges: Aim = (options, chance) =>
     faults: {
       ...noFaults,
       databaseCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
-      slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 1_500, 5_000]) },
+      // Some changes take longer than their callers wait.
+      slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 5_000, 5_000]) },
       preemption: options.faults.preemption
     }
   })

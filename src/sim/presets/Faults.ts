@@ -1,4 +1,5 @@
-import type { FaultOptions, Occasional } from "../cli/Options.ts"
+import type { FaultOptions, Occasional, SimOptions } from "../cli/Options.ts"
+import type { Chance } from "../world/Chance.ts"
 
 /** Does not come. */
 export const never: Occasional = { perMinute: 0, least_ms: 0, most_ms: 0 }
@@ -78,6 +79,12 @@ const moreOften = ({ least_ms, most_ms, perMinute }: Occasional, times: number):
   least_ms,
   most_ms
 })
+
+/** Where processes are paused, they are for longer in some seeds than most clients wait. */
+export const withLongPauses = (options: SimOptions, chance: Chance): SimOptions =>
+  options.faults.pause.perMinute === 0 || !chance.happens(0.25)
+    ? options
+    : { ...options, faults: { ...options.faults, pause: { perMinute: 4, least_ms: 3_000, most_ms: 12_000 } } }
 
 /** So few connections to the database that calls wait for them. */
 export const fewConnections = 3

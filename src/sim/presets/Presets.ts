@@ -11,7 +11,7 @@ import {
   withReplica,
   withStandby
 } from "./Databases.ts"
-import { liteFaults, noFaults, weighted } from "./Faults.ts"
+import { liteFaults, noFaults, weighted, withLongPauses } from "./Faults.ts"
 import { withFailingSteps, withStruckSteps } from "./Steps.ts"
 
 /** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
@@ -198,8 +198,12 @@ const swarm = (seed: number): SimOptions => {
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
   // In turns, so that a few dozen seeds have all of them.
-  const aimed = withStruckSteps(aims[seed % aims.length]!(drawn, chance), new Chance(seed, "struck steps"))
-  const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
+  const aimed = aims[seed % aims.length]!(drawn, chance)
+  const struck = withLongPauses(
+    withStruckSteps(aimed, new Chance(seed, "struck steps")),
+    new Chance(seed, "long pauses")
+  )
+  const ailing = withAilments(withStandby(struck, new Chance(seed, "standby")), new Chance(seed, "ailments"))
   const drawnDatabases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 2, 3, 3, 4])
   const databases = ailing.alone === "sqlite" ? 1 : Math.max(ailing.databases, drawnDatabases)
   const whole = withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)

@@ -1,5 +1,6 @@
-import { Effect, Struct } from "effect"
+import { Clock, Effect, Struct } from "effect"
 import type { AuditEvent } from "../../../model/Audit.ts"
+import type { Ask } from "../../../storage/accounts/QuotaStore.ts"
 import {
   type Claimant,
   deadLettersMax,
@@ -16,13 +17,23 @@ export interface UsersBySql extends UserStores {
     claimed: Delivery,
     names: Pick<Delivery, "id" | "lease">
   ) => Effect.Effect<unknown, unknown>
-  /** Whether a claimed message is sent again as it is, whatever waits beside it by then. */
-  readonly isSealed: (claimed: Delivery) => Effect.Effect<boolean, unknown>
+  /** Whether a claimed message is sent again as it is, whatever waits beside it by then, and since when it waits. */
+  readonly sealing: (claimed: Delivery) => Effect.Effect<Sealing | undefined, unknown>
+}
+
+interface Sealing {
+  readonly isSealed: boolean
+  /** Milliseconds since the Unix epoch. */
+  readonly queuedAt: number
 }
 
 /** Entries of the audit log that are compared after each one, at most, and of what time. */
 const auditedMax = 5
 const auditedFor_ms = 10_000
+
+/** Once in so many times that quotas are asked, one that nobody else has is asked twice at once. */
+const leasedTwice = 8
+const askedTwice: Ask = { id: "compared", limit: 5, period: "minute", demand: 1 }
 
 /** The ids that each side draws are left out: that of a claim's lease, and that of a message that was joined. */
 const shownDelivery = (delivery: Delivery) =>
@@ -39,11 +50,25 @@ const shownLook = ({ isWaiting, listeners }: Look) => ({
   }
 })
 
+/** What a joined message tells. */
+const eventsIn = (body: string) =>
+  (JSON.parse(body) as { readonly data: ReadonlyArray<{ readonly id: string }> }).data
+
 const placeOf = ({ body, id, event, webhookId }: Delivery) => `${webhookId} ${event === "events" ? body : id}`
 
 /** The stores of users, quotas and webhooks in memory, and the same asked of those over SQL, whose answers must be equal; see `Compared`. */
 export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison): UserStores => {
   const webhooks = comparison.port("WebhookStore", memory.webhooks, sql.webhooks, { look: shownLook })
+
+  /** When events were queued, by their ids; `undefined`: they came twice, and not all webhooks may have had them at first. */
+  const queuedAt = new Map<string, number | undefined>()
+
+  /** Since when a message that has just been joined waits, if that is known: as long as its oldest event. */
+  const joinedSince = ({ attempt, body, event }: Delivery) => {
+    if (event !== "events" || attempt > 1) return undefined
+    const all = eventsIn(body).map(({ id }) => queuedAt.get(id))
+    return all.every((at) => at !== undefined) ? Math.min(...all) : undefined
+  }
 
   const owners = new Set<string>()
   /** Compares as well what has been left of all webhooks. */
@@ -53,6 +78,9 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
   /** Compares as well what a change has left of a webhook. */
   const leaving = <A, E>(self: Effect.Effect<A, E>, { webhookId }: Delivery) =>
     comparison.after(self, () => webhooks.find(webhookId))
+
+  const quotas = comparison.port("QuotaStore", memory.quotas, sql.quotas)
+  let leased = 0
 
   const accounts = comparison.port("AccountStore", memory.accounts, sql.accounts)
   const audit = comparison.port("AuditLog", memory.audit, sql.audit)
@@ -78,7 +106,14 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
       ...audit,
       record: (event) => comparison.after(audit.record(event), () => entriesOf(event))
     },
-    quotas: comparison.port("QuotaStore", memory.quotas, sql.quotas),
+    quotas: {
+      ...quotas,
+      // Who gives up an answer and asks again may have both in one batch.
+      leaseMany: (asks) =>
+        comparison.after(quotas.leaseMany(asks), () =>
+          ++leased % leasedTwice === 0 ? quotas.leaseMany([askedTwice, askedTwice]) : Effect.void
+        )
+    },
     webhooks: {
       ...webhooks,
       add: (webhook, challenge, max) =>
@@ -90,7 +125,10 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
       sweep: leavingAll(webhooks.sweep),
       offer: (messages) =>
         comparison.after(webhooks.offer(messages), () =>
-          Effect.forEach(new Set(messages.map(({ owner }) => owner)), webhooks.list)
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            for (const { id } of messages) queuedAt.set(id, queuedAt.has(id) ? undefined : now)
+            return Effect.forEach(new Set(messages.map(({ owner }) => owner)), webhooks.list)
+          })
         ),
       claim: (claim) =>
         Effect.suspend(() => {
@@ -115,12 +153,16 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
             const names = new Map(claimed.map((delivery) => [placeOf(delivery), delivery]))
             return Effect.forEach(bySql, (delivery) => {
               const { id, lease } = names.get(placeOf(delivery))!
+              const since = joinedSince(delivery)
               return Effect.zipRight(
                 Effect.orDie(sql.rename(delivery, { id, lease })),
                 comparison.both(
                   "WebhookStore.claim, sealing",
-                  Effect.succeed(true),
-                  sql.isSealed({ ...delivery, id })
+                  Effect.succeed({ isSealed: true, queuedAt: since }),
+                  Effect.map(sql.sealing({ ...delivery, id }), (sealing) => ({
+                    isSealed: sealing?.isSealed,
+                    queuedAt: since && sealing?.queuedAt
+                  }))
                 )
               )
             })

@@ -158,10 +158,10 @@ export const make = (
               sql`UPDATE webhook_messages SET ${sql.update(names)} WHERE webhook_id = ${webhookId} AND id = ${id}`,
               sql`UPDATE webhook_joined SET message_id = ${names.id} WHERE webhook_id = ${webhookId} AND message_id = ${id}`
             ),
-          isSealed: ({ id, webhookId }: Delivery) =>
-            sql<{ readonly sealed: number }>`
-              SELECT sealed FROM webhook_messages WHERE webhook_id = ${webhookId} AND id = ${id}`.pipe(
-              Effect.map((rows) => rows[0]?.sealed === 1)
+          sealing: ({ id, webhookId }: Delivery) =>
+            sql<{ readonly sealed: number; readonly queuedAt: number }>`
+              SELECT sealed, queued_at AS "queuedAt" FROM webhook_messages WHERE webhook_id = ${webhookId} AND id = ${id}`.pipe(
+              Effect.map(([row]) => row && { isSealed: row.sealed === 1, queuedAt: row.queuedAt })
             )
         }
       }
