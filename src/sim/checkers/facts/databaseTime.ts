@@ -43,9 +43,9 @@ export const databaseTime = (evidence: Evidence) => {
   /** What a node which answered in this time may have gone by, from its beginning to its end. */
   const moments = (by: string | undefined, from_us: number, to_us: number): Moments => {
     const most_ms = beginning_ms + (to_us + Math.max(...ahead_us(by, from_us, to_us))) / ms_us
-    // It counts whole milliseconds, and knows a clock that jumps or drifts within a round trip.
-    const [early_ms, late_ms] = isRight ? [1, 0] : [1_000, 1_000]
-    return { least_ms: least_ms(by, from_us, to_us) - early_ms, most_ms: most_ms + late_ms }
+    // It counts whole milliseconds, and knows the clock within a round trip, of which one that jumps or drifts may change the most.
+    const within_ms = isRight ? 10 : 1_000
+    return { least_ms: least_ms(by, from_us, to_us) - within_ms, most_ms: most_ms + within_ms }
   }
   return {
     /** The least that a node which answered in this time may have gone by, at its beginning. */
