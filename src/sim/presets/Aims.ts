@@ -546,7 +546,7 @@ const ownChanges: Aim = (options, chance) =>
         think_ms: 700,
         created: 0.1,
         deleted: 0.02,
-        changed: chance.pick([0.05, 0.1]),
+        changed: chance.pick([0.02, 0.05, 0.1]),
         withExpiry: 0,
         withMaxVisits: 0,
         withAccount: 0,
