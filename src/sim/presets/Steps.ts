@@ -76,24 +76,34 @@ export const withStruckSteps = (options: SimOptions, chance: Chance): SimOptions
     : struckAt(options, chance, chance.pick([0.01, 0.05]), 3)
 }
 
-/** How often some of these steps' calls fail, for good or unnoticed by those who do them. */
-const failingAt = (chance: Chance, steps: ReadonlyArray<string>) => ({
+/** How often calls of some of these operations fail, for good or unnoticed by those who make them. */
+const failingAt = (chance: Chance, operations: ReadonlyArray<string>) => ({
   refused: chance.pick([0, 0.1, 0.3]),
   lost: chance.pick([0.05, 0.1, 0.3]),
   ignored: chance.pick([0, 0, 0.1]),
-  at: [chance.pick(steps), chance.pick(steps), chance.pick(steps)] as const
+  at: [chance.pick(operations), chance.pick(operations), chance.pick(operations)] as const
 })
 
 const isOfPools = (step: string) => step.startsWith("KeyPool.")
 const stepsOfPools = protocolSteps.filter(isOfPools)
-const stepsOfDatabase = protocolSteps.filter(
-  (step) => !/^(?:answer |KeyFile\.)/.test(step) && !isOfPools(step)
-)
+
+/** Calls of the database that fail often in some seeds: those of steps of protocols, and others that many things wait for. */
+const stepsOfDatabase = [
+  ...protocolSteps.filter((step) => !/^(?:answer |KeyFile\.)/.test(step) && !isOfPools(step)),
+  "LinkStore.findMany",
+  "GuardedCreates.findByUrl",
+  "GuardedCreates.settleMany",
+  "VisitStore.isWritten",
+  "AccountStore.keyBySecret",
+  "AccountStore.sessionByToken",
+  "AccountStore.userByEmail",
+  "WebhookStore.look"
+]
 
 const failAtAll = ({ ignored, lost, refused }: SimOptions["faults"]["redisCalls"]) =>
   refused + lost + ignored > 0
 
-/** In some seeds in which stores' calls fail, those of few steps fail so often that what is done again and again becomes usual. */
+/** In some seeds in which stores' calls fail, those of few operations fail so often that what is done again and again becomes usual. */
 export const withFailingSteps = (options: SimOptions, chance: Chance): SimOptions => {
   const { databaseCalls, redisCalls } = options.faults
   const ofDatabase =

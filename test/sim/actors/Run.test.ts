@@ -18,7 +18,7 @@ const stockedBy: ReadonlyMap<number, StockKind> = new Map([
   [4, "two-table"],
   [5, "file"],
   [6, "table"],
-  [7, "status"]
+  [19, "status"]
 ])
 
 describe("a simulated deployment", () => {
