@@ -1,7 +1,7 @@
 import type { Occasional, SimOptions } from "../cli/Options.ts"
 import { Chance } from "../world/Chance.ts"
 import { scarce, withWorkload } from "./Aims.ts"
-import { fewConnections, liteFaults, never } from "./Faults.ts"
+import { fewConnections, liteFaults, mayDatabaseCallsFail, never } from "./Faults.ts"
 
 /** The database fails over, in some seeds to a standby that has not been given the last commits: what of the witnesses is left knows, and users' tables are left alone. */
 export const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
@@ -77,12 +77,10 @@ export const withReplica = (options: SimOptions, chance: Chance): SimOptions => 
 
 /** What the database is seldom asked fails as well, where its calls fail at all, and are given up without harm. */
 export const withFirstCalls = (options: SimOptions, chance: Chance): SimOptions => {
-  const { databaseCalls } = options.faults
-  const { ignored, lost, refused } = databaseCalls
-  const fails = refused + lost + ignored > 0
-  if (!fails || options.alone === "sqlite" || options.connectionsMax === fewConnections) return options
+  if (!mayDatabaseCallsFail(options)) return options
   const first = chance.pick([0, 0, 0.3, 0.8])
-  return { ...options, faults: { ...options.faults, databaseCalls: { ...databaseCalls, first } } }
+  const databaseCalls = { ...options.faults.databaseCalls, first }
+  return { ...options, faults: { ...options.faults, databaseCalls } }
 }
 
 /** A database that is away for longer than most: others go on, and what is in it waits. */

@@ -89,6 +89,13 @@ export const withLongPauses = (options: SimOptions, chance: Chance): SimOptions 
 /** So few connections to the database that calls wait for them. */
 export const fewConnections = 3
 
+export const failAtAll = ({ ignored, lost, refused }: FaultOptions["redisCalls"]): boolean =>
+  refused + lost + ignored > 0
+
+/** Whether calls of the database fail by chance, and others may as well without harm to those that wait for a connection. */
+export const mayDatabaseCallsFail = ({ alone, connectionsMax, faults }: SimOptions): boolean =>
+  failAtAll(faults.databaseCalls) && alone !== "sqlite" && connectionsMax > fewConnections
+
 /** Every fault `weight(name)` times as often. */
 export const weighted = (
   faults: FaultOptions,

@@ -1,6 +1,7 @@
+import { Array as Arr } from "effect"
 import type { SimOptions } from "../cli/Options.ts"
 import type { Chance } from "../world/Chance.ts"
-import { fewConnections } from "./Faults.ts"
+import { failAtAll, mayDatabaseCallsFail } from "./Faults.ts"
 
 /** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and answers to other nodes. */
 export const protocolSteps: ReadonlyArray<string> = [
@@ -62,7 +63,7 @@ export const struckAt = (
       probability,
       least_ms: 100,
       most_ms: 3_000,
-      at: Array.from({ length: steps }, () => chance.pick(protocolSteps)),
+      at: Arr.makeBy(steps, () => chance.pick(protocolSteps)),
       stops: chance.happens(0.4)
     }
   }
@@ -81,7 +82,7 @@ const failingAt = (chance: Chance, operations: ReadonlyArray<string>) => ({
   refused: chance.pick([0, 0.1, 0.3]),
   lost: chance.pick([0.05, 0.1, 0.3]),
   ignored: chance.pick([0, 0, 0.1]),
-  at: [chance.pick(operations), chance.pick(operations), chance.pick(operations)] as const
+  at: Arr.makeBy(3, () => chance.pick(operations))
 })
 
 const isOfPools = (step: string) => step.startsWith("KeyPool.")
@@ -100,17 +101,10 @@ const stepsOfDatabase = [
   "WebhookStore.look"
 ]
 
-const failAtAll = ({ ignored, lost, refused }: SimOptions["faults"]["redisCalls"]) =>
-  refused + lost + ignored > 0
-
 /** In some seeds in which stores' calls fail, those of few operations fail so often that what is done again and again becomes usual. */
 export const withFailingSteps = (options: SimOptions, chance: Chance): SimOptions => {
   const { databaseCalls, redisCalls } = options.faults
-  const ofDatabase =
-    failAtAll(databaseCalls) &&
-    options.alone !== "sqlite" &&
-    options.connectionsMax > fewConnections &&
-    chance.happens(0.5)
+  const ofDatabase = mayDatabaseCallsFail(options) && chance.happens(0.5)
   const ofPools = failAtAll(redisCalls) && chance.happens(0.3)
   return {
     ...options,

@@ -412,14 +412,14 @@ export class VirtualDatabase {
   }
 
   #callOf(process: VirtualProcess): Call {
-    const run: Call = (operation, plan, apply) =>
+    const run = joining((operation, plan, apply) =>
       this.#transactions.run(process, operation, plan, (server) =>
         this.#commit(process, server, (copy) =>
           Effect.runSyncExit(Effect.withClock(apply(copy), this.clock.service))
         )
       )
-    const joined = joining(run)
-    return this.#homes === undefined ? joined : onTenure(joined, this.#homes.isUnfenced)
+    )
+    return this.#homes === undefined ? run : onTenure(run, this.#homes.isUnfenced)
   }
 
   /** Has a process do something else at this database, at one moment. */

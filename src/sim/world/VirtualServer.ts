@@ -21,8 +21,7 @@ export interface CallFaults {
   /** It is not applied, and not answered either. */
   readonly ignored: number
   /** Of stores: see `FaultOptions`. */
-  readonly single?:
-    (Pick<CallFaults, "refused" | "lost" | "ignored"> & { readonly at: ReadonlyArray<string> }) | undefined
+  readonly single?: (CallFaults & { readonly at: ReadonlyArray<string> }) | undefined
   /** Of operations of the database alone: see `FaultOptions`. */
   readonly first?: number | undefined
 }

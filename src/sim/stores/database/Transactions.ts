@@ -188,10 +188,9 @@ export class Transactions {
   /** How calls of an operation fare now: one of those that are asked seldom may be sure to fail. */
   #faultsOf(operation: string, faults: CallFaults): CallFaults {
     const { first = 0 } = faults
-    if (first === 0) return faultsOf(operation, faults)
     const { calls, world } = this.#server
     const chance = world.chance("first calls of database")
-    if (!chance.happens(first / calls.get(operation)!)) return faultsOf(operation, faults)
+    if (first === 0 || !chance.happens(first / calls.get(operation)!)) return faultsOf(operation, faults)
     return { refused: 0, lost: 0, ignored: 0, [chance.pick(["refused", "lost", "ignored"])]: 1 }
   }
 

@@ -12,21 +12,16 @@ export type Call = <A, E>(
   apply: (copy: DatabaseCopy) => Effect.Effect<A, E>
 ) => Effect.Effect<A, E | StorageError>
 
-/** A transaction of several operations, whose commit carries out all of them. */
-interface Open {
-  readonly join: Call
-}
-
-/** See {@link Open}; `undefined` outside of one. */
+/** How operations join a transaction of several, whose commit carries out all of them; `undefined` outside of one. */
 class Transaction extends Context.Reference<Transaction>()("linkmint/simulation/Transaction", {
-  defaultValue: (): Open | undefined => undefined
+  defaultValue: (): Call | undefined => undefined
 }) {}
 
 /** The same, which within a transaction of several is part of it. */
 export const joining =
   (call: Call): Call =>
   (operation, plan, apply) =>
-    Effect.flatMap(Transaction, (open) => (open?.join ?? call)(operation, plan, apply))
+    Effect.flatMap(Transaction, (join = call) => join(operation, plan, apply))
 
 /** What an act asks first, if anything: it is stopped there. */
 const firstOf = (act: Effect.Effect<unknown, unknown>) =>
@@ -36,7 +31,7 @@ const firstOf = (act: Effect.Effect<unknown, unknown>) =>
       first = { operation, plan }
       return Effect.interrupt
     }
-    return Effect.map(Effect.exit(Effect.provideService(act, Transaction, { join })), () => first)
+    return Effect.map(Effect.exit(Effect.provideService(act, Transaction, join)), () => first)
   })
 
 /**
@@ -57,9 +52,9 @@ export const together =
           steps: [...(first?.plan.steps ?? []), ...transaction(undefined, undefined).steps]
         },
         (copy) =>
-          Effect.provideService(act, Transaction, {
-            join: (_operation, _plan, apply) => apply(copy)
-          }).pipe(Effect.tap(also))
+          Effect.provideService(act, Transaction, (_operation, _plan, apply) => apply(copy)).pipe(
+            Effect.tap(also)
+          )
       )
     )
 

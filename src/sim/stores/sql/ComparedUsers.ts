@@ -8,6 +8,7 @@ import {
   type Look
 } from "../../../storage/webhooks/WebhookStore.ts"
 import type { Comparison } from "./Comparison.ts"
+import { eventsOf } from "../WebhookStoreMemory.ts"
 import type { UserStores } from "./SqlStores.ts"
 
 /** Stores of users over SQL. */
@@ -50,10 +51,6 @@ const shownLook = ({ isWaiting, listeners }: Look) => ({
   }
 })
 
-/** What a joined message tells. */
-const eventsIn = (body: string) =>
-  (JSON.parse(body) as { readonly data: ReadonlyArray<{ readonly id: string }> }).data
-
 const placeOf = ({ body, id, event, webhookId }: Delivery) => `${webhookId} ${event === "events" ? body : id}`
 
 /** The stores of users, quotas and webhooks in memory, and the same asked of those over SQL, whose answers must be equal; see `Compared`. */
@@ -64,9 +61,9 @@ export const make = (memory: UserStores, sql: UsersBySql, comparison: Comparison
   const queuedAt = new Map<string, number | undefined>()
 
   /** Since when a message that has just been joined waits, if that is known: as long as its oldest event. */
-  const joinedSince = ({ attempt, body, event }: Delivery) => {
-    if (event !== "events" || attempt > 1) return undefined
-    const all = eventsIn(body).map(({ id }) => queuedAt.get(id))
+  const joinedSince = (delivery: Delivery) => {
+    if (delivery.event !== "events" || delivery.attempt > 1) return undefined
+    const all = eventsOf(delivery).map((id) => queuedAt.get(id))
     return all.every((at) => at !== undefined) ? Math.min(...all) : undefined
   }
 
