@@ -95,7 +95,11 @@ export const FaultOptions = Schema.Struct({
   slowCalls: Schema.Struct({
     probability: Probability,
     /** Up to 3,000 a slow statement has come to its end before the product would give it up, as it does on PostgreSQL and not on SQLite. */
-    most_ms: Schema.Int.pipe(Schema.between(0, 5_000))
+    most_ms: Schema.Int.pipe(Schema.between(0, 5_000)),
+    /** Some operations, by their names, whose calls are late in another share. */
+    single: Schema.optional(
+      Schema.Struct({ probability: Probability, at: Schema.NonEmptyArray(Schema.NonEmptyString) })
+    )
   }),
   /** Of messages to the receivers of webhooks. */
   webhookCalls: CallFaults,

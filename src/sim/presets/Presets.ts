@@ -12,7 +12,7 @@ import {
   withStandby
 } from "./Databases.ts"
 import { liteFaults, noFaults, weighted, withLongPauses } from "./Faults.ts"
-import { withFailingSteps, withStruckSteps } from "./Steps.ts"
+import { withFailingSteps, withLateSteps, withStruckSteps } from "./Steps.ts"
 
 /** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
 const calm: SimOptions = {
@@ -208,10 +208,11 @@ const swarm = (seed: number): SimOptions => {
   const databases = ailing.alone === "sqlite" ? 1 : Math.max(ailing.databases, drawnDatabases)
   const whole = withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
   const read = withReplica(whole, new Chance(seed, "replica of links"))
-  return withFailingSteps(
+  const failing = withFailingSteps(
     withFirstCalls(read, new Chance(seed, "first calls")),
     new Chance(seed, "failing steps")
   )
+  return withLateSteps(failing, new Chance(seed, "late steps"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

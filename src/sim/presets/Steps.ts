@@ -1,7 +1,7 @@
 import { Array as Arr } from "effect"
 import type { SimOptions } from "../cli/Options.ts"
 import type { Chance } from "../world/Chance.ts"
-import { failAtAll, mayDatabaseCallsFail } from "./Faults.ts"
+import { failAtAll, mayCallsBeLate, mayDatabaseCallsFail } from "./Faults.ts"
 
 /** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and answers to other nodes. */
 export const protocolSteps: ReadonlyArray<string> = [
@@ -114,4 +114,33 @@ export const withFailingSteps = (options: SimOptions, chance: Chance): SimOption
       ...(ofPools && { redisCalls: { ...redisCalls, single: failingAt(chance, stepsOfPools) } })
     }
   }
+}
+
+/** Calls of stores that are often late in some seeds: those that may fail often, and others by which nodes know what holds. */
+const stepsThatMayBeLate = [
+  ...stepsOfDatabase,
+  ...stepsOfPools,
+  "LinkStore.list",
+  "LinkLifetime.toForget",
+  "LinkRemovals.first",
+  "LinkEpoch.isInForce",
+  "BucketPlacement.read",
+  "DatabaseMark.look",
+  "DomainStore.read",
+  "DomainStore.change",
+  "AccountStore.addUser",
+  "AccountStore.endSession",
+  "AccountStore.removeKey",
+  "WebhookStore.find",
+  "WebhookStore.remove"
+]
+
+/** In some seeds in which stores' calls are late, those of few operations are so often that what else happens meanwhile becomes usual. */
+export const withLateSteps = (options: SimOptions, chance: Chance): SimOptions => {
+  if (!mayCallsBeLate(options) || !chance.happens(0.5)) return options
+  const single = {
+    probability: chance.pick([0.1, 0.3]),
+    at: Arr.makeBy(3, () => chance.pick(stepsThatMayBeLate))
+  }
+  return { ...options, faults: { ...options.faults, slowCalls: { ...options.faults.slowCalls, single } } }
 }

@@ -34,6 +34,8 @@ export const faultsOf = (operation: string, faults: CallFaults): CallFaults =>
 export interface SlowCalls {
   readonly probability: number
   readonly most_ms: number
+  /** See `FaultOptions`. */
+  readonly single?: { readonly probability: number; readonly at: ReadonlyArray<string> } | undefined
 }
 
 /** What becomes of a process that makes a call: it may be killed right then. Told before the call is sent, and when its answer has come. */
@@ -173,7 +175,7 @@ export class VirtualServer {
     else {
       this.#pending.add(pending)
       const answer = (then: () => void) =>
-        this.after(this.late_us(), () =>
+        this.after(this.late_us(operation), () =>
           this.network.deliver(this.name, process.name, () => {
             if (!process.isAlive) return
             this.#options.crashPoint(process, operation)
@@ -182,7 +184,7 @@ export class VirtualServer {
         )
       this.#arriveFrom(
         process,
-        this.late_us(),
+        this.late_us(operation),
         () => {
           const gone = !process.isAlive && this.#chance.happens(0.5)
           if (gone || this.#chance.happens(faults.ignored)) return
@@ -201,11 +203,12 @@ export class VirtualServer {
     }
   }
 
-  /** How late a call is, or its answer: mostly not at all. */
-  late_us(): number {
+  /** How late a call of an operation is, or its answer: mostly not at all. */
+  late_us(operation: string): number {
     const slow = this.#options.slow?.()
-    if (slow === undefined || slow.probability === 0) return 0
-    if (!this.#slowness.happens(slow.probability)) return 0
+    if (slow === undefined) return 0
+    const probability = slow.single?.at.includes(operation) === true ? slow.single.probability : slow.probability
+    if (probability === 0 || !this.#slowness.happens(probability)) return 0
     return this.#slowness.below(slow.most_ms * ms_us + 1)
   }
 

@@ -144,7 +144,7 @@ export class Transactions {
     const fatal = fate === "arrives" ? -1 : chance.below(commands.length)
     const arriving = () => this.#options.crashPoint(process, operation)
     // The first statement may be late, and the last answer.
-    const late_us = (isLate: boolean) => (isLate ? this.#server.late_us() : 0)
+    const late_us = (isLate: boolean) => (isLate ? this.#server.late_us(operation) : 0)
     const next = (connection: Connection, index: number) => {
       const isGone = !isWanted && index > 0
       const isLast = isGone || index + 1 === commands.length
