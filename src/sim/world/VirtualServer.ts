@@ -207,7 +207,8 @@ export class VirtualServer {
   late_us(operation: string): number {
     const slow = this.#options.slow?.()
     if (slow === undefined) return 0
-    const probability = slow.single?.at.includes(operation) === true ? slow.single.probability : slow.probability
+    const probability =
+      slow.single?.at.includes(operation) === true ? slow.single.probability : slow.probability
     if (probability === 0 || !this.#slowness.happens(probability)) return 0
     return this.#slowness.below(slow.most_ms * ms_us + 1)
   }
