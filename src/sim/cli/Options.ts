@@ -80,6 +80,8 @@ export const FaultOptions = Schema.Struct({
   databaseSlow: Occasional,
   /** It takes no writes, because somebody has made it read-only. */
   databaseReadOnly: Occasional,
+  /** The database ends the session by which a node hears of changes, and nothing else. The node learns of it after the duration, or when it asks there next. */
+  newsReset: Occasional,
   databaseCalls: Schema.Struct({
     ...StoreCallFaults.fields,
     /** How likely the first call of an operation fails besides, in one of these ways; the second is half as likely to, and so on. So what is seldom asked fails as well. */
@@ -210,7 +212,8 @@ const betweenThem = [
   "databaseFailover",
   "databaseFull",
   "databaseSlow",
-  "databaseReadOnly"
+  "databaseReadOnly",
+  "newsReset"
 ] as const
 
 const ofRedis = ["cutRedis", "redisRestart", "redisFailover", "redisLoss"] as const

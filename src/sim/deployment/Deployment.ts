@@ -632,6 +632,10 @@ export class Deployment {
         met(fault)
         this.#databases[database]!.ail(ailmentOf[fault], for_us)
       },
+      resetNews: (database, node, unnoticed_us) => {
+        met("newsReset", node)
+        this.#databases[database]!.resetNews(nameOf(node), unnoticed_us)
+      },
       restartRedis: (pool, down_us) => {
         met("redisRestart")
         this.#pools[pool]!.restart(down_us)

@@ -24,6 +24,7 @@ export interface Victim {
     fault: "databaseFull" | "databaseSlow" | "databaseReadOnly",
     for_us: number
   ) => void
+  readonly resetNews: (database: number, node: number, unnoticed_us: number) => void
   readonly restartRedis: (pool: number, down_us: number) => void
   readonly failOver: (pool: number, down_us: number) => void
   readonly loseData: (pool: number, down_us: number) => void
@@ -62,6 +63,7 @@ const kindsOfDatabase = (faults: FaultOptions, victim: Victim, of: number): Read
       strike(for_us)
       return whom
     }
+  const between = (node: number) => (of === 0 ? `node ${node}` : `node ${node} and ${whom}`)
   return [
     {
       name: "cutDatabase",
@@ -70,7 +72,7 @@ const kindsOfDatabase = (faults: FaultOptions, victim: Victim, of: number): Read
       strike: (for_us, chance) => {
         const number = chance.below(victim.nodes)
         victim.cutDatabase(of, number, for_us, chance.happens(0.3))
-        return of === 0 ? `node ${number}` : `node ${number} and ${whom}`
+        return between(number)
       }
     },
     {
@@ -90,7 +92,17 @@ const kindsOfDatabase = (faults: FaultOptions, victim: Victim, of: number): Read
       of,
       how: faults[name],
       strike: atIt((for_us) => victim.ailDatabase(of, name, for_us))
-    }))
+    })),
+    {
+      name: "newsReset",
+      of,
+      how: faults.newsReset,
+      strike: (unnoticed_us, chance) => {
+        const number = chance.below(victim.nodes)
+        victim.resetNews(of, number, unnoticed_us)
+        return between(number)
+      }
+    }
   ]
 }
 

@@ -47,7 +47,9 @@ const hotStale: Aim = (options, chance) => ({
     preemption: options.faults.preemption,
     cutDatabase: { perMinute: chance.pick([4, 12]), least_ms: 1_500, most_ms: chance.pick([4_000, 12_000]) },
     pause: { perMinute: 4, least_ms: 100, most_ms: 4_000 }
-  }
+  },
+  // Where they move as well, they may be changed where a node that is cut off hears nothing.
+  databases: chance.pick([1, 2, 3])
 })
 
 /** Keys are free again soon, and nodes that were paused meanwhile come back with what they knew. */
@@ -455,6 +457,7 @@ const lateNews: Aim = (options, chance) => ({
     messages: { dropped: 0.01, repeated: chance.pick([0, 0.3]), delayed: 0.4, delay_ms: 3_000 },
     cutDatabase: { perMinute: chance.pick([0, 8]), least_ms: 300, most_ms: 2_500 },
     move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
+    newsReset: { perMinute: chance.pick([0, 60]), least_ms: 0, most_ms: 600 },
     preemption: options.faults.preemption
   }
 })

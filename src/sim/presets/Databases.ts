@@ -52,6 +52,14 @@ export const withAilments = (options: SimOptions, chance: Chance): SimOptions =>
   return { ...options, faults: { ...options.faults, ...ailments, ...own } }
 }
 
+/** Nodes miss the news of changes again and again, in some seeds. */
+export const withNewsResets = (options: SimOptions, chance: Chance): SimOptions => {
+  const { alone, faults } = options
+  if (alone === "sqlite" || faults.newsReset.perMinute > 0 || !chance.happens(0.25)) return options
+  const newsReset = { perMinute: chance.pick([4, 20]), least_ms: 0, most_ms: chance.pick([0, 1_000]) }
+  return { ...options, faults: { ...faults, newsReset } }
+}
+
 /** Few connections, for which calls wait: where none is given up unanswered, since a pool opens no others for 15 s when it has given up as many as it may have. */
 export const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => {
   const { cutDatabase, databaseCalls, databaseFailover, databaseRestart, databaseSlow, pause, slowCalls } =

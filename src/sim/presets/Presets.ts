@@ -8,6 +8,7 @@ import {
   withDatabases,
   withFewConnections,
   withFirstCalls,
+  withNewsResets,
   withReplica,
   withStandby
 } from "./Databases.ts"
@@ -212,7 +213,8 @@ const swarm = (seed: number): SimOptions => {
     withFirstCalls(read, new Chance(seed, "first calls")),
     new Chance(seed, "failing steps")
   )
-  return withLateSteps(failing, new Chance(seed, "late steps"))
+  const late = withLateSteps(failing, new Chance(seed, "late steps"))
+  return withNewsResets(late, new Chance(seed, "resets of news"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

@@ -88,17 +88,30 @@ const failingAt = (chance: Chance, operations: ReadonlyArray<string>) => ({
 const isOfPools = (step: string) => step.startsWith("KeyPool.")
 const stepsOfPools = protocolSteps.filter(isOfPools)
 
-/** Calls of the database that fail often in some seeds: those of steps of protocols, and others that many things wait for. */
+/** Calls of the database that fail often or are often late in some seeds: those of steps of protocols, and others by which nodes know what holds. */
 const stepsOfDatabase = [
   ...protocolSteps.filter((step) => !/^(?:answer |KeyFile\.)/.test(step) && !isOfPools(step)),
   "LinkStore.findMany",
+  "LinkStore.list",
+  "LinkLifetime.toForget",
+  "LinkRemovals.first",
+  "LinkEpoch.isInForce",
+  "BucketPlacement.read",
+  "DatabaseMark.look",
+  "DomainStore.read",
+  "DomainStore.change",
   "GuardedCreates.findByUrl",
   "GuardedCreates.settleMany",
   "VisitStore.isWritten",
+  "AccountStore.addUser",
+  "AccountStore.endSession",
   "AccountStore.keyBySecret",
+  "AccountStore.removeKey",
   "AccountStore.sessionByToken",
   "AccountStore.userByEmail",
-  "WebhookStore.look"
+  "WebhookStore.find",
+  "WebhookStore.look",
+  "WebhookStore.remove"
 ]
 
 /** In some seeds in which stores' calls fail, those of few operations fail so often that what is done again and again becomes usual. */
@@ -116,31 +129,12 @@ export const withFailingSteps = (options: SimOptions, chance: Chance): SimOption
   }
 }
 
-/** Calls of stores that are often late in some seeds: those that may fail often, and others by which nodes know what holds. */
-const stepsThatMayBeLate = [
-  ...stepsOfDatabase,
-  ...stepsOfPools,
-  "LinkStore.list",
-  "LinkLifetime.toForget",
-  "LinkRemovals.first",
-  "LinkEpoch.isInForce",
-  "BucketPlacement.read",
-  "DatabaseMark.look",
-  "DomainStore.read",
-  "DomainStore.change",
-  "AccountStore.addUser",
-  "AccountStore.endSession",
-  "AccountStore.removeKey",
-  "WebhookStore.find",
-  "WebhookStore.remove"
-]
-
 /** In some seeds in which stores' calls are late, those of few operations are so often that what else happens meanwhile becomes usual. */
 export const withLateSteps = (options: SimOptions, chance: Chance): SimOptions => {
   if (!mayCallsBeLate(options) || !chance.happens(0.5)) return options
   const single = {
     probability: chance.pick([0.1, 0.3]),
-    at: Arr.makeBy(3, () => chance.pick(stepsThatMayBeLate))
+    at: Arr.makeBy(3, () => chance.pick([...stepsOfDatabase, ...stepsOfPools]))
   }
   return { ...options, faults: { ...options.faults, slowCalls: { ...options.faults.slowCalls, single } } }
 }

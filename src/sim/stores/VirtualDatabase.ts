@@ -485,6 +485,11 @@ export class VirtualDatabase {
     return this.#news.of(process)
   }
 
+  /** Ends the sessions by which the processes at a place hear of changes; see `VirtualNews`. */
+  resetNews(place: string, unnoticed_us: number) {
+    this.#news.reset(place, unnoticed_us)
+  }
+
   /** The row of a key, with its `createId`. */
   row(key: string): Link | undefined {
     return this.#rows.get(key)

@@ -1,5 +1,3 @@
-import { Duration } from "effect"
-import { connections } from "../../../storage/sql/postgres/PostgresClient.ts"
 import type { Evidence } from "../../Evidence.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
@@ -8,9 +6,6 @@ export const knownWithin_us = 2 * s_us
 
 /** What a read may take without keeping a node from knowing in time: the read that misses a change, and the next one after a second, both take less. */
 const shortRead_us = 400 * ms_us
-
-/** How long a read waits for a connection at most before it fails. */
-const connectMax_us = Duration.toMillis(connections.connectTimeout) * ms_us
 
 /**
  * Whether a node was kept from reading the domains in the 2 s before a time: it was paused, or a read of it failed or took long. A node that stops
@@ -27,7 +22,7 @@ export const keptFromReading = ({
     if (tag === "paused") add(by, at_us, at_us + entry.for_us)
     if (!("operation" in entry) || entry.operation !== "DomainStore.read") continue
     if (tag === "held up" && entry.for_us > shortRead_us) add(by, at_us - entry.for_us, at_us)
-    if (tag === "unanswered") add(by, at_us - connectMax_us, at_us)
+    if (tag === "unanswered") add(by, at_us - (entry.interrupted_us ?? 0), at_us)
   }
   return (node, at_us) =>
     times

@@ -164,7 +164,10 @@ export class Transactions {
     }
     const refuse = chance.happens(refused)
     const leave = pool.lease((connection) => {
-      if ("code" in connection) return fail("Failed to acquire connection", connection)
+      if ("code" in connection) {
+        tellIfHeldUp()
+        return fail("Failed to acquire connection", connection)
+      }
       if (isWanted && !refuse) return next(connection, 0)
       if (refuse) connection.close(false)
       pool.release(connection)

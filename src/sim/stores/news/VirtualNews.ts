@@ -228,13 +228,22 @@ export class VirtualNews {
     this.#faults = faults
     this.connected = connected
     server.whenStopped(() => {
-      for (const connection of this.#connections) {
-        connection.isKnown = false
-        connection.tell(() => connection.lose("the connection was reset"))
-      }
-      this.#connections.clear()
-      this.#listeners.clear()
+      for (const connection of Array.from(this.#connections)) this.#end(connection, 0)
     })
+  }
+
+  /** Ends the connections of the processes at a place, which learn of it so much later, or when they ask for something. */
+  reset(place: string, unnoticed_us: number) {
+    for (const connection of Array.from(this.#connections))
+      if (connection.process.name === place) this.#end(connection, unnoticed_us)
+  }
+
+  #end(connection: Connection, unnoticed_us: number) {
+    connection.isKnown = false
+    this.forget(connection)
+    const tell = () => connection.tell(() => connection.lose("the connection was reset"))
+    if (unnoticed_us === 0) tell()
+    else this.#server.world.after(unnoticed_us, null, tell)
   }
 
   /** Notes that a heartbeat of a process was answered, which it sent at `asked_us`. */
