@@ -7,7 +7,7 @@ import { createdLinks, lifeLedBy } from "./facts/lives.ts"
 
 /**
  * C4: within 1 s of a change's answer no node redirects as the link was before, and of a delete's, or of a link's expiry, not at all. A store can make a change after its client was
- * answered 503: nodes must know such a change some seconds after its commit. A node that has not reached the database since may miss changes and deletes, for `staleRedirects_s` from its
+ * answered 503: nodes must know such a change two seconds after its commit, or after a process alone over SQLite has the answer. A node that has not reached the database since may miss changes and deletes, for `staleRedirects_s` from its
  * last heartbeat that was answered; never an expiry.
  */
 export const Freshness: Checker = {
@@ -16,7 +16,7 @@ export const Freshness: Checker = {
     const { exchanges, lives } = evidence
     const time = databaseTime(evidence)
     const created = createdLinks(exchanges, lives)
-    const { isExcused, missedBy, unacknowledged_us } = knownOf(evidence)
+    const { countsFrom_us, isExcused, missedBy } = knownOf(evidence)
     return exchanges.flatMap((exchange) => {
       const { answered_us, answeredBy, key, kind, location, sent_us, status } = exchange
       if (kind !== "redirect" || status !== 302 || key === undefined) return []
@@ -26,7 +26,7 @@ export const Freshness: Checker = {
       const violation = (text: string) => [
         { checker: Freshness.name, at_us: answered_us!, text: `${text}, by ${answeredBy}`, keys: [key] }
       ]
-      const deleted_us = Math.min(link.deleted_us, life.ended_us + unacknowledged_us)
+      const deleted_us = Math.min(link.deleted_us, countsFrom_us(life.ended_us))
       if (sent_us > deleted_us + s_us && !isExcused(life, exchange, deleted_us)) {
         const late_ms = Math.round((sent_us - deleted_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after its deletion, and redirected`)

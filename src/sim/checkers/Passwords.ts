@@ -1,4 +1,6 @@
 import type { Checker, Violation } from "../Evidence.ts"
+import { meantBy } from "./facts/attributed.ts"
+import { domainsUnread } from "./facts/domainReads.ts"
 import { knownOf } from "./facts/known.ts"
 import { type Version, lifeLedBy } from "./facts/lives.ts"
 import { leads } from "./facts/targets.ts"
@@ -11,6 +13,7 @@ export const Passwords: Checker = {
   check: (evidence) => {
     const { exchanges, lives } = evidence
     const { versionsFor } = knownOf(evidence)
+    const isUnread = domainsUnread(evidence)
     return exchanges.flatMap((exchange): ReadonlyArray<Violation> => {
       const { answered_us, answeredBy, isRight, key, kind, location, number, status } = exchange
       if (kind !== "redirect" || key === undefined || answered_us === undefined) return []
@@ -33,9 +36,15 @@ export const Passwords: Checker = {
       if (status !== 401) return []
       if (isRight === true) return found("refused its password")
       const all = lives.get(key)
-      return all === undefined || all.some((life) => versionsFor(life, exchange).some(hasPassword))
-        ? []
-        : found("asked for a password, and has none")
+      if (all === undefined) return []
+      const isThere = all.some((life) => life.bound_us < exchange.sent_us && life.freed_us > answered_us)
+      // Where its row came or went just then, or the node does not know that there are such aliases, the link of a shorter one asks.
+      const isKnown = isThere && !isUnread(answeredBy, exchange.sent_us)
+      const asking = isKnown ? [key] : meantBy({ key, path: exchange.path }).map((one) => one.key)
+      const mayAsk = asking
+        .flatMap((one) => lives.get(one) ?? [])
+        .some((life) => versionsFor(life, exchange).some(hasPassword))
+      return mayAsk ? [] : found("asked for a password, and has none")
     })
   }
 }

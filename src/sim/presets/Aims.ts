@@ -208,6 +208,24 @@ const lateRepeats: Aim = (options, chance) => ({
   answersKept_s: chance.pick([12, 24])
 })
 
+/** What shutdowns wait for: leases, and something else. */
+const atTheEnd = (chance: Chance) =>
+  [
+    "KeyPool.lease",
+    chance.pick([
+      "KeyPool.giveBack",
+      "KeyPool.push",
+      "KeyRangeStore.advance",
+      "KeyStock.record",
+      "KeyStock.take",
+      "LinkStore.insertMany",
+      "LinkStore.updateMany",
+      "VisitStore.write",
+      "QuotaStore.leaseMany",
+      "WebhookStore.delivered"
+    ])
+  ] as const
+
 /** Nodes shut down one after the other, and actors move, in the midst of everything; nothing else goes wrong, so that nothing may be lost. */
 const stopping: Aim = (options, chance) => {
   const drawn: SimOptions = {
@@ -216,11 +234,16 @@ const stopping: Aim = (options, chance) => {
     keyStock: chance.pick(["none", "file", "file", options.keyStock]),
     keyStockTarget: chance.pick([30, 120]),
     bufferCapacity: chance.pick([4, 16]),
+    drainDelay_ms: chance.pick([0, 0, 300]),
     faults: {
       ...noFaults,
       stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
       move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
-      slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: chance.pick([400, 1_500]) },
+      slowCalls: {
+        probability: chance.pick([0, 0.1, 0.4]),
+        most_ms: chance.pick([400, 1_500]),
+        ...(chance.happens(0.6) && { single: { probability: 0.5, at: atTheEnd(chance) } })
+      },
       // Leases are still under way when the last request has been answered.
       messages: { dropped: 0, repeated: 0, delayed: chance.pick([0, 0.4]), delay_ms: 900 },
       // So are messages to receivers that do not answer.
@@ -436,7 +459,7 @@ const lateNews: Aim = (options, chance) => ({
   ...withWorkload(options, {
     created: 0.1,
     deleted: 0.02,
-    changed: chance.pick([0.2, 0.5]),
+    changed: chance.pick([0.05, 0.1, 0.2, 0.5]),
     withAccount: 0,
     withExpiry: 0,
     withMaxVisits: 0,
@@ -453,11 +476,15 @@ const lateNews: Aim = (options, chance) => ({
   faults: {
     ...noFaults,
     databaseCalls: { refused: 0, lost: 0.02, ignored: 0 },
-    slowCalls: { probability: 0.4, most_ms: 3_000 },
+    slowCalls: chance.pick([
+      { probability: 0.4, most_ms: 3_000 },
+      // Only reads are late.
+      { probability: 0.05, most_ms: 3_000, single: { probability: 0.8, at: ["LinkStore.findMany"] } }
+    ]),
     messages: { dropped: 0.01, repeated: chance.pick([0, 0.3]), delayed: 0.4, delay_ms: 3_000 },
     cutDatabase: { perMinute: chance.pick([0, 8]), least_ms: 300, most_ms: 2_500 },
     move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
-    newsReset: { perMinute: chance.pick([0, 60]), least_ms: 0, most_ms: 600 },
+    newsReset: { perMinute: chance.pick([0, 60, 120]), least_ms: 0, most_ms: 600 },
     preemption: options.faults.preemption
   }
 })
@@ -540,6 +567,13 @@ const alone: Aim = (options, chance) => {
   })
 }
 
+/** Changes alone are often late, by up to 5 s. */
+const changesAreLate = (chance: Chance) => ({
+  probability: chance.pick([0.02, 0.1]),
+  most_ms: 5_000,
+  single: { probability: 0.6, at: ["LinkStore.updateMany", "LinkStore.deleteMany"] as const }
+})
+
 /** A process alone over SQLite, whose few links change while they are read: it is told of no change, so that what it keeps of them it keeps for long. */
 const ownChanges: Aim = (options, chance) =>
   whoseClockJumps(chance)({
@@ -567,7 +601,11 @@ const ownChanges: Aim = (options, chance) =>
       ...noFaults,
       databaseCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
       // Some changes take longer than their callers wait.
-      slowCalls: { probability: chance.pick([0.2, 0.5]), most_ms: chance.pick([500, 5_000, 5_000]) },
+      slowCalls: chance.pick([
+        { probability: chance.pick([0.2, 0.5]), most_ms: 500 },
+        changesAreLate(chance),
+        changesAreLate(chance)
+      ]),
       preemption: options.faults.preemption
     }
   })

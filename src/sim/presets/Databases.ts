@@ -68,7 +68,8 @@ export const withFewConnections = (options: SimOptions, chance: Chance): SimOpti
   const isAnswered =
     faults.every(({ perMinute }) => perMinute === 0) &&
     databaseCalls.lost + databaseCalls.ignored === 0 &&
-    slowCalls.most_ms * slowCalls.probability < 500
+    slowCalls.most_ms * slowCalls.probability < 500 &&
+    slowCalls.single === undefined
   return isAnswered ? { ...options, connectionsMax: chance.pick([20, fewConnections]) } : options
 }
 

@@ -98,9 +98,9 @@ export const failAtAll = ({ ignored, lost, refused }: FaultOptions["redisCalls"]
 export const mayDatabaseCallsFail = ({ alone, connectionsMax, faults }: SimOptions): boolean =>
   failAtAll(faults.databaseCalls) && alone !== "sqlite" && connectionsMax > fewConnections
 
-/** Whether calls of stores are late by chance, and more of them may be without harm to those that wait for a connection. */
-export const mayCallsBeLate = ({ connectionsMax, faults }: SimOptions): boolean =>
-  faults.slowCalls.probability > 0 && connectionsMax > fewConnections
+/** Whether calls of stores are late by chance, none more often than others, and more of them may be without harm to those that wait for a connection. */
+export const mayCallsBeLate = ({ connectionsMax, faults: { slowCalls } }: SimOptions): boolean =>
+  slowCalls.probability > 0 && slowCalls.single === undefined && connectionsMax > fewConnections
 
 /** Every fault `weight(name)` times as often. */
 export const weighted = (

@@ -158,7 +158,7 @@ const swarm = (seed: number): SimOptions => {
     visitsSettle_s: new Chance(seed, "upkeep of visits").pick([null, 2, 8]),
     visitHours_days: new Chance(seed, "retention of visits").pick([0, 1]),
     sessionIdle_s: new Chance(seed, "idle sessions").pick([null, 8]),
-    drainDelay_ms: new Chance(seed, "drains").pick([2_500, 300]),
+    drainDelay_ms: new Chance(seed, "drains").pick([2_500, 300, 0]),
     workload: {
       clients,
       think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 9, 18])),

@@ -133,7 +133,7 @@ export const withFailingSteps = (options: SimOptions, chance: Chance): SimOption
 export const withLateSteps = (options: SimOptions, chance: Chance): SimOptions => {
   if (!mayCallsBeLate(options) || !chance.happens(0.5)) return options
   const single = {
-    probability: chance.pick([0.1, 0.3]),
+    probability: chance.pick([0.1, 0.3, 0.6]),
     at: Arr.makeBy(3, () => chance.pick([...stepsOfDatabase, ...stepsOfPools]))
   }
   return { ...options, faults: { ...options.faults, slowCalls: { ...options.faults.slowCalls, single } } }

@@ -1,7 +1,6 @@
 import type { Evidence } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
-import type { SimOptions } from "../../cli/Options.ts"
-import { ms_us, s_us } from "../../world/Time.ts"
+import { s_us } from "../../world/Time.ts"
 import { type Life, lifeLeftBy, type Lives, type Version, versionLeftBy } from "./lives.ts"
 
 /** A change of a link: which version it left, and when that was acknowledged, or might have been. */
@@ -10,15 +9,29 @@ interface KnownChange {
   readonly answered_us: number
 }
 
-/** A writer hears of its change within this time after the commit, unless the answer is late. */
-const heardWithin_us = 2 * s_us
+/** Operations that change links, or end them. */
+const isWrite = /^(?:LinkStore\.(?:updateMany|deleteMany)|LinkLifetime\.|LinkRemovals\.)/
+
+/** Within what time after the commit nodes hear of a change, and a process alone over SQLite when it has the answer. */
+const heardWithin_us = s_us
 
 /**
- * How long after its commit, in microseconds, a change or a delete that was acknowledged to nobody counts as if it had been: a process alone is told of it by its own write alone, whose
- * answer can be late by as much as `slowCalls` says.
+ * From when on, in microseconds since the world's beginning, what was committed at a time and acknowledged to nobody counts as if it had been. A process alone over SQLite is told of it by the answer to its own
+ * write alone, which can be late.
  */
-const unacknowledgedFor_us = ({ faults }: SimOptions): number =>
-  heardWithin_us + faults.slowCalls.most_ms * ms_us
+const countsFrom_us = ({ journal, options }: Evidence): ((committed_us: number) => number) => {
+  const late =
+    options.alone === "sqlite"
+      ? journal.flatMap((one) => (one.tag === "held up" && isWrite.test(one.operation) ? [one] : []))
+      : []
+  return (committed_us) =>
+    heardWithin_us +
+    late.reduce(
+      (latest_us, { at_us, for_us }) =>
+        at_us - for_us <= committed_us ? Math.max(latest_us, at_us) : latest_us,
+      committed_us
+    )
+}
 
 const acknowledgedChanges = (
   exchanges: ReadonlyArray<Exchange>,
@@ -49,8 +62,8 @@ export interface Known {
   ) => boolean
   /** Whether a node may still say that the link has ended which had the key before, as it has not reached the database since that was free. */
   readonly mayBeFormer: (life: Life, answered: Answered) => boolean
-  /** How long after its commit a change or a delete that nobody was told of counts as acknowledged. */
-  readonly unacknowledged_us: number
+  /** From when on a change or a delete that was committed at a time counts as acknowledged, where nobody was told of it. */
+  readonly countsFrom_us: (committed_us: number) => number
   /** A change that an answer by a version missed, though it was acknowledged a second before the request, or counted as acknowledged by then. */
   readonly missedBy: (life: Life, index: number, answered: Answered) => KnownChange | undefined
   /** When the change that left a version was acknowledged, if it was. */
@@ -63,7 +76,7 @@ export interface Known {
 export const knownOf = (evidence: Evidence): Known => {
   const { end_us, exchanges, homes, lives, options, silences } = evidence
   const changes = acknowledgedChanges(exchanges, lives)
-  const unacknowledged_us = unacknowledgedFor_us(options)
+  const countsFrom = countsFrom_us(evidence)
   const stale_us = options.staleRedirects_s * s_us
   const isExcused: Known["isExcused"] = (life, { answeredBy, sent_us }, acknowledged_us) =>
     silences.some(
@@ -79,12 +92,12 @@ export const knownOf = (evidence: Evidence): Known => {
     const missed = changes.get(life)?.find((change) => change.index > index && isMissed(change))
     const next = life.versions[index + 1]
     if (missed !== undefined || next === undefined) return missed
-    const unheard = { index: index + 1, answered_us: next.since_us + unacknowledged_us }
+    const unheard = { index: index + 1, answered_us: countsFrom(next.since_us) }
     return isMissed(unheard) ? unheard : undefined
   }
   return {
     isExcused,
-    unacknowledged_us,
+    countsFrom_us: countsFrom,
     mayBeFormer: (life, answered) =>
       isExcused(life, answered, life.bound_us) &&
       (lives.get(life.link.key) ?? []).some(({ freed_us }) => freed_us <= life.bound_us),

@@ -193,8 +193,8 @@ const causesOf = (evidence: Evidence) => {
     withoutAnswer(operations).filter(({ isUnsent }) => isUnsent !== true)
   /** Of what puts keys somewhere, which loses them where it was certainly not done, too. */
   const failed = (...operations: ReadonlyArray<string>) => withoutAnswer(operations).length
-  // Keys that were drawn at random are given up where it is not known whether they are bound.
-  const drawn = options.keyOrder === "random" ? failed("LinkStore.takenAmong") : 0
+  // Keys that were drawn at random are given up where it is not known whether they are bound, as where it is not known which database has them.
+  const drawn = options.keyOrder === "random" ? failed("LinkStore.takenAmong", "BucketPlacement.read") : 0
   /** What stops them, be it with their actor, stops the keys that they let go. */
   const unwitnessed = journal.filter(
     (entry) => entry.tag === "unanswered" && witnessing.has(entry.operation)
@@ -307,7 +307,7 @@ const preloadedTooMuch = (
 const silent_us = 500 * ms_us
 
 /** Whether a create with this answer is over at the node that gave it. */
-const isDefinite = (status: number) => [200, 201, 401, 409, 422, 429].includes(status)
+const isDefinite = (status: number) => status > 0 && status < 500
 
 /** Whether a create may have taken a key whose fate it never learned: it failed, an owner was silent, or a node was killed meanwhile. */
 const isUncertain = ({ end_us, journal }: Evidence) => {
@@ -323,8 +323,17 @@ const isUncertain = ({ end_us, journal }: Evidence) => {
 const isOver = ({ answered_us = Infinity, sent_us, status, tries }: Exchange): boolean =>
   tries <= 1 && (isDefinite(status) || (status === 503 && answered_us - sent_us < answerMax_us))
 
-/** Keys that one create may have taken when its outcome is unknown: one for each of its tries. */
+/** Keys that one create may have taken when its outcome is unknown, since nodes go on with it. */
 const keysOfCreateMax = 8
+
+/** The same of an uncertain create: where it was answered, one for each time that it was sent to a node, and each time that an owner can have been silent meanwhile. */
+const keysOfCreate = ({ answered_us, sent_us, status, tries }: Exchange): number =>
+  answered_us === undefined || !isDefinite(status)
+    ? keysOfCreateMax
+    : Math.min(keysOfCreateMax, tries + Math.floor((answered_us - sent_us) / silent_us))
+
+const keysOfCreates = (creates: ReadonlyArray<Exchange>): number =>
+  creates.reduce((sum, create) => sum + keysOfCreate(create), 0)
 
 /** How long before the end of a process its last creates may have begun: a create goes on for some seconds when its client has gone. */
 const lastCreates_us = 8 * s_us
@@ -419,24 +428,26 @@ const lostByTheLiving = (
     lost.set(by, (lost.get(by) ?? 0) + count)
   }
   const failed = exchanges.filter(isUncertain(evidence)).filter((one) => !isOver(one))
-  /** Creates that may have been under way when a process ended, or the run did. */
-  const lastCreates = (by: string) => {
+  /** Keys of creates that may have been under way when a process ended, or the run did. */
+  const keysOfLastCreates = (by: string) => {
     const until_us = ended_us.get(by) ?? end_us
-    return failed.filter(
-      ({ answered_us = end_us, answeredBy = by, sent_us, tries }) =>
-        (answeredBy === by || tries > 1) &&
-        sent_us <= until_us &&
-        (answered_us === end_us || answered_us > until_us - lastCreates_us)
-    ).length
+    return keysOfCreates(
+      failed.filter(
+        ({ answered_us = end_us, answeredBy = by, sent_us, tries }) =>
+          (answeredBy === by || tries > 1) &&
+          sent_us <= until_us &&
+          (answered_us === end_us || answered_us > until_us - lastCreates_us)
+      )
+    )
   }
-  return Array.from(lost, ([by, count]) => [by, count, lastCreates(by) * keysOfCreateMax] as const).filter(
+  return Array.from(lost, ([by, count]) => [by, count, keysOfLastCreates(by)] as const).filter(
     ([, count, bound]) => count > bound
   )
 }
 
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, what is put aside, and the keys that it was about to return, for each kill, and a buffer for
- * each lease that was not answered; the keys of each return that failed, and was not made afterwards; the keys of creates whose outcome nobody learned, a key for each try of a create that failed, was slow or met a kill; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
+ * each lease that was not answered; the keys of each return that failed, and was not made afterwards; the keys of creates whose outcome nobody learned, up to eight for each that failed, and a key for each try of one that was slow or met a kill; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
  * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; the numbers that were not marked yet when a standby was promoted; what refills push to a pool shard, and what was returned to it, for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
@@ -467,14 +478,14 @@ export const Ledger: Checker = {
       (entry) => hasForgotten && entry.tag === "freed" && entry.custom && known.has(plainKeyOf(entry.key))
     ).length
     const refillsAtOnce = options.pools + options.nodes
-    const uncertain = exchanges.filter(isUncertain(evidence)).length
+    const uncertain = exchanges.filter(isUncertain(evidence))
     // What a process alone has in its memory comes again from its records.
     const emptied = options.alone === null ? kills : 0
     atMost(
       losses.held + losses.leases,
       (emptied + leases) * options.bufferCapacity +
         returnedInVain(evidence) +
-        (options.alone === null ? uncertain * keysOfCreateMax : openAtKills(evidence)) +
+        (options.alone === null ? keysOfCreates(uncertain) : openAtKills(evidence)) +
         forgottenLinks +
         withheld +
         neverLearned(evidence) +
