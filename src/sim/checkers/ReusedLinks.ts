@@ -1,4 +1,5 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
 import type { Link } from "../../model/Link.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { s_us } from "../world/Time.ts"
@@ -10,6 +11,8 @@ interface Standing {
   /** The process that bound it, or made it so. */
   readonly by: string
   readonly since_us: number
+  /** Whether it was there before, and a change made it so. */
+  readonly isChanged: boolean
   until_us: number
   /** Whether it has a limit of visits, or is valid only later: then another one may take its place when it is used up, or before it is. */
   isLimited: boolean
@@ -22,9 +25,10 @@ const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<strin
   const all: Array<Standing> = []
   const doubles: Array<readonly [Standing, Standing]> = []
   const live = new Map<string, Standing>()
-  const begin = (link: Link, by: string, since_us: number) => {
+  const begin = (link: Link, by: string, since_us: number, isChanged: boolean) => {
     const { key, url } = link
-    const one = { key, url, by, since_us, until_us: Number.POSITIVE_INFINITY, isLimited: isLimited(link) }
+    const until_us = Number.POSITIVE_INFINITY
+    const one = { key, url, by, since_us, isChanged, until_us, isLimited: isLimited(link) }
     all.push(one)
     live.set(key, one)
     return one
@@ -44,14 +48,14 @@ const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<strin
       return
     }
     end(link.key, at_us)
-    if (mayBeReused) begin(link, by, at_us)
+    if (mayBeReused) begin(link, by, at_us, true)
   }
   for (const entry of journal) {
     const { at_us, by } = entry
     if (entry.tag === "bound" && urls.has(entry.link.url)) {
       const { url } = entry.link
       const others = Array.from(live.values()).filter((other) => other.url === url && !other.isLimited)
-      const one = begin(entry.link, by, at_us)
+      const one = begin(entry.link, by, at_us, false)
       for (const other of others) doubles.push([other, one])
     }
     if (entry.tag === "deleted") end(entry.key, at_us)
@@ -73,6 +77,14 @@ const mayBeMissed =
     options.databases > 1 &&
     aways.some((one) => one.by === by && one.from_us <= since_us && one.until_us > since_us - askedBefore_us)
 
+/** Whether a link could be reused only since a change that came when the create of the second had been sent, which may have looked before. */
+const cameBetween =
+  (creates: ReadonlyArray<Exchange>) =>
+  (one: Standing, other: Standing): boolean => {
+    const create = creates.find(({ key, status }) => key === other.key && status === 201)
+    return one.isChanged && one.since_us > (create?.sent_us ?? other.since_us - askedBefore_us)
+  }
+
 /**
  * C7: of a URL that is asked for with `reuse` there is one live link at most, no matter who asks at once; and a link that is given again was there, live, at
  * some moment of the request. Nobody asks for such a URL otherwise, nor changes another link to it. While a node takes one of
@@ -86,6 +98,7 @@ export const ReusedLinks: Checker = {
     if (asked.length === 0) return []
     const { all, doubles } = standings(journal, new Set(asked.map(({ url }) => url!)))
     const isMissed = mayBeMissed(evidence)
+    const isBetween = cameBetween(asked)
     const violation = (at_us: number, text: string, keys: ReadonlyArray<string>): Violation => ({
       checker: ReusedLinks.name,
       at_us,
@@ -94,7 +107,7 @@ export const ReusedLinks: Checker = {
     })
     return [
       ...doubles.flatMap(([one, other]) =>
-        isMissed(other)
+        isMissed(other) || isBetween(one, other)
           ? []
           : violation(other.since_us, `${other.key} was bound to ${one.url}, and ${one.key} was there`, [
               one.key,

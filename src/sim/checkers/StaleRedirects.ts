@@ -1,4 +1,5 @@
 import { Array } from "effect"
+import { isNamedAsStored } from "../deployment/FurtherDomains.ts"
 import type { Checker, Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -103,6 +104,8 @@ export const StaleRedirects: Checker = {
         if (kind !== "redirect" || key === undefined || tries > 1) return []
         // With a path it may be another link, and where look-ups that lead nowhere are counted, the counters are in the database.
         if (path !== undefined || from !== undefined || !homes(key).has(away.database)) return []
+        // Another link may have the key as it is written, and be none that is at hand.
+        if (!isNamedAsStored(key)) return []
         const due_us = Math.max(away.from_us, sent_us) + promptly_us
         const isLate = answered_us! > due_us
         const isUnavailable = status >= 500 && answered_us! > away.from_us + promptly_us

@@ -227,11 +227,13 @@ export const Statistics: Checker = {
     const taken = takenOf(evidence)
     const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
     const isForgotten = hasForgotten(journal)
-    const isOne = options.databases === 1
-    const areTogether = journal.every(
-      (entry) =>
-        entry.tag !== "counted" || entry.visits.reduce((sum, [, count]) => sum + count, 0) <= togetherMax
-    )
+    // A batch is written to each database by itself.
+    const areTogether =
+      options.databases === 1 &&
+      journal.every(
+        (entry) =>
+          entry.tag !== "counted" || entry.visits.reduce((sum, [, count]) => sum + count, 0) <= togetherMax
+      )
     const paused_us = journal.reduce(
       (most, entry) => (entry.tag === "paused" ? Math.max(most, entry.for_us) : most),
       0
@@ -367,7 +369,7 @@ export const Statistics: Checker = {
       if (key === undefined) {
         if (status !== 200 || isForgotten) continue
         const own = owned[user!] ?? []
-        for (const text of judged(exchange, own, isOne ? leastOf(user!, own, sent_us) : 0, true)) found(text)
+        for (const text of judged(exchange, own, leastOf(user!, own, sent_us), true)) found(text)
         continue
       }
       const all = lives.get(key)
@@ -388,7 +390,7 @@ export const Statistics: Checker = {
       else if (!may.some(isManaged) && !isPublic) found(`are told to ${user ?? "somebody unknown"}`)
       // Which of them it is may be unknown.
       if (may.length === 0 || (!isManager && (!isPublic || may.some(isManaged)))) continue
-      const isSole = all.length === 1 && all[0]!.freed_us > answered_us && isOne && !isForgotten
+      const isSole = all.length === 1 && all[0]!.freed_us > answered_us && !isForgotten
       const least = isSole ? taken(key, sent_us) : 0
       for (const text of judged(exchange, may, least, isManager)) found(text)
     }

@@ -65,6 +65,9 @@ export const namesOf = (text: string): { readonly key: string; readonly domain?:
   return { key: written, domain: hostOf(domain) }
 }
 
+/** Whether requests name a link by the text by which it is stored, and not in capitals. */
+export const isNamedAsStored = (text: string): boolean => namesOf(text).key === domainKeyOf(text).key
+
 /** The text by which a link is stored that has such names, or is asked for by a path at a host. */
 export const textOf = (key: string, host: string | undefined): string => {
   const domain = domains.find((one) => one.host === host)?.number ?? defaultDomain

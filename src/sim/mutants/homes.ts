@@ -6,6 +6,7 @@ import { s_us } from "../world/Time.ts"
 import { withDatabases } from "../presets/Databases.ts"
 import { never } from "../presets/Faults.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
+import type { Mutation } from "./Mutation.ts"
 
 /** Several databases, and buckets that move between them most of the time. */
 const moving = (options: SimOptions): SimOptions => {
@@ -70,6 +71,16 @@ const staleCutOff = (options: SimOptions): SimOptions => {
     }
   }
 }
+
+/** One node cannot read the placement in every other span of 10 s. */
+const unreadByOne: Mutation["placement"] = (store, process) => ({
+  ...store,
+  read: Effect.suspend(() =>
+    process.name !== "node-0" || Math.floor(process.world.now_us / (10 * s_us)) % 2 === 0
+      ? store.read
+      : new StorageError({ operation: "BucketPlacement.read", applied: "no", reason: "no answer" })
+  )
+})
 
 /** What can be broken about several databases of links, and moves between them. */
 export const homes: ReadonlyArray<Mutant> = [
@@ -152,14 +163,7 @@ export const homes: ReadonlyArray<Mutant> = [
     make: () => ({
       moves: { epochsUnheard: true },
       // A node that is cut off from the control database gets few requests.
-      placement: (store, process) => ({
-        ...store,
-        read: Effect.suspend(() =>
-          process.name !== "node-0" || Math.floor(process.world.now_us / (10 * s_us)) % 2 === 0
-            ? store.read
-            : new StorageError({ operation: "BucketPlacement.read", applied: "no", reason: "no answer" })
-        )
-      })
+      placement: unreadByOne
     })
   },
   {
@@ -177,6 +181,14 @@ export const homes: ReadonlyArray<Mutant> = [
     checker: "lists",
     options: movingWith({ listed: 0.3 }),
     make: () => ({ moves: { gathersOnce: true } })
+  },
+  {
+    name: "statistics-of-the-old-home",
+    text: "Statistics are read in a database that the bucket has left, which has deleted its visits by then.",
+    promise: "C11",
+    checker: "statistics",
+    options: movingWith({ created: 0.1, statistics: 0.4, withExpiry: 0, deleted: 0 }),
+    make: () => ({ moves: { confirmsNothing: true }, placement: unreadByOne })
   },
   {
     name: "messages-removed-unqueued",

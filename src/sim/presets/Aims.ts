@@ -364,7 +364,13 @@ const spent: Aim = (options, chance) => ({
   faults: {
     ...noFaults,
     databaseCalls: { refused: 0, lost: chance.pick([0, 0.03]), ignored: 0 },
-    slowCalls: { probability: chance.pick([0.1, 0.4]), most_ms: chance.pick([100, 600]) },
+    slowCalls: chance.pick([
+      { probability: 0.1, most_ms: chance.pick([100, 600]) },
+      { probability: 0.4, most_ms: chance.pick([100, 600]) },
+      { probability: 0.02, most_ms: 1_500, single: { probability: 0.5, at: ["LinkStore.takeVisits"] } }
+    ]),
+    // Owners are asked late, when the nodes have asked the store already.
+    messages: { dropped: 0, repeated: 0, delayed: chance.pick([0, 0.4]), delay_ms: 1_200 },
     move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
     pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
     preemption: options.faults.preemption
@@ -645,3 +651,20 @@ export const aims = [
   movedVisits,
   crowded
 ]
+
+/** The calls that some of them are about. */
+export const callsOf: ReadonlyMap<Aim, ReadonlyArray<string>> = new Map([
+  [hotStale, ["LinkStore.findMany", "LinkStore.updateMany", "LinkStore.deleteMany"]],
+  [recycled, ["LinkLifetime.recycle", "LinkStore.insertMany", "LinkStore.deleteMany", "KeyStock.fill"]],
+  [usedUpDays, ["QuotaStore.leaseMany", "LinkStore.takeVisits"]],
+  [guessing, ["QuotaStore.leaseMany", "LinkStore.findMany"]],
+  [failingReceivers, ["WebhookStore.claim", "WebhookStore.delivered", "WebhookStore.failed"]],
+  [failingPools, ["KeyPool.lease", "KeyPool.push", "KeyPool.giveBack"]],
+  [lateOwners, ["KeyPool.claim", "KeyPool.push", "KeyStock.claim", "KeyStock.record", "KeyStock.take"]],
+  [lateRepeats, ["GuardedCreates.beginMany", "GuardedCreates.bindMany", "GuardedCreates.settleMany"]],
+  [jumpingClocks, ["QuotaStore.leaseMany", "VisitStore.write"]],
+  [failedAliases, ["LinkStore.insertMany", "LinkStore.findMany", "DomainStore.read"]],
+  [forgottenPops, ["LinkStore.takenAmong", "LinkStore.insertMany", "KeyPool.lease"]],
+  [movedVisits, ["VisitStore.write", "VisitStore.isWritten", "BucketPlacement.read"]],
+  [crowded, ["LinkStore.findMany", "LinkStore.insertMany", "LinkStore.list"]]
+])

@@ -98,9 +98,11 @@ export const failAtAll = ({ ignored, lost, refused }: FaultOptions["redisCalls"]
 export const mayDatabaseCallsFail = ({ alone, connectionsMax, faults }: SimOptions): boolean =>
   failAtAll(faults.databaseCalls) && alone !== "sqlite" && connectionsMax > fewConnections
 
-/** Whether calls of stores are late by chance, none more often than others, and more of them may be without harm to those that wait for a connection. */
-export const mayCallsBeLate = ({ connectionsMax, faults: { slowCalls } }: SimOptions): boolean =>
-  slowCalls.probability > 0 && slowCalls.single === undefined && connectionsMax > fewConnections
+/** Whether calls of few operations may be late again and again: without harm to those that wait for a connection, and not of a process over SQLite that is killed, since what it had asked does not come there after its end. */
+export const mayCallsBeLate = ({ alone, connectionsMax, faults }: SimOptions): boolean =>
+  faults.slowCalls.single === undefined &&
+  connectionsMax > fewConnections &&
+  (alone !== "sqlite" || faults.kill.perMinute + faults.crashPoint.probability === 0)
 
 /** Every fault `weight(name)` times as often. */
 export const weighted = (

@@ -2,7 +2,7 @@ import type { SimOptions } from "../cli/Options.ts"
 import { poolKinds } from "../../storage/keys/KeyPool.ts"
 import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import { Chance } from "../world/Chance.ts"
-import { aims } from "./Aims.ts"
+import { aims, callsOf } from "./Aims.ts"
 import {
   withAilments,
   withDatabases,
@@ -199,7 +199,8 @@ const swarm = (seed: number): SimOptions => {
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
   // In turns, so that a few dozen seeds have all of them.
-  const aimed = aims[seed % aims.length]!(drawn, chance)
+  const aim = aims[seed % aims.length]!
+  const aimed = aim(drawn, chance)
   const struck = withLongPauses(
     withStruckSteps(aimed, new Chance(seed, "struck steps")),
     new Chance(seed, "long pauses")
@@ -213,7 +214,7 @@ const swarm = (seed: number): SimOptions => {
     withFirstCalls(read, new Chance(seed, "first calls")),
     new Chance(seed, "failing steps")
   )
-  const late = withLateSteps(failing, new Chance(seed, "late steps"))
+  const late = withLateSteps(failing, callsOf.get(aim) ?? [], new Chance(seed, "late steps"))
   return withNewsResets(late, new Chance(seed, "resets of news"))
 }
 

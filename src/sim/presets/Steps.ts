@@ -129,12 +129,19 @@ export const withFailingSteps = (options: SimOptions, chance: Chance): SimOption
   }
 }
 
-/** In some seeds in which stores' calls are late, those of few operations are so often that what else happens meanwhile becomes usual. */
-export const withLateSteps = (options: SimOptions, chance: Chance): SimOptions => {
+/** In some seeds the calls of few operations are late, so often that what else happens meanwhile becomes usual: one of `own`, if there are any, and two others. */
+export const withLateSteps = (
+  options: SimOptions,
+  own: ReadonlyArray<string>,
+  chance: Chance
+): SimOptions => {
   if (!mayCallsBeLate(options) || !chance.happens(0.5)) return options
+  const { most_ms, probability } = options.faults.slowCalls
+  const any = [...stepsOfDatabase, ...stepsOfPools]
   const single = {
     probability: chance.pick([0.1, 0.3, 0.6]),
-    at: Arr.makeBy(3, () => chance.pick([...stepsOfDatabase, ...stepsOfPools]))
+    at: [chance.pick(own.length > 0 ? own : any), chance.pick(any), chance.pick(any)] as const
   }
-  return { ...options, faults: { ...options.faults, slowCalls: { ...options.faults.slowCalls, single } } }
+  const slowCalls = { probability, most_ms: probability > 0 ? most_ms : chance.pick([300, 1_200]), single }
+  return { ...options, faults: { ...options.faults, slowCalls } }
 }

@@ -11,7 +11,7 @@ import {
   type LinkTotal,
   type Position
 } from "../links/LinkStore.ts"
-import { under } from "../links/buckets/LinkTenure.ts"
+import { confirmed, under } from "../links/buckets/LinkTenure.ts"
 import type { Answered, LinkDatabase, Router } from "./Router.ts"
 
 /** A database, and the links that it has. */
@@ -219,7 +219,9 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
         )
       ),
     crawlable: Effect.fnUntraced(function* (query: CrawlableQuery) {
-      const { answers } = yield* router.gather("LinkStore.crawlable", ({ links }) => links.crawlable(query))
+      const { answers } = yield* router.gather("LinkStore.crawlable", ({ links, sql }, tenure) =>
+        confirmed(sql, "LinkStore.crawlable", tenure, links.crawlable(query))
+      )
       const keys = answers.flatMap(({ answer, index, placement }) =>
         answer.filter((key) => placement.places[bucketOf(key)]!.home === index)
       )

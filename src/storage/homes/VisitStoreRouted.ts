@@ -3,7 +3,7 @@ import { Array as Arrays, Effect, Either } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { bucketOfSubject } from "../../keys/Buckets.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
-import { areMoving, isRefused, under } from "../links/buckets/LinkTenure.ts"
+import { areMoving, confirmed, isRefused, under } from "../links/buckets/LinkTenure.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type HourCount, Unwritten, type VisitBatch, type VisitStore } from "../visits/VisitStore.ts"
@@ -154,8 +154,8 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
           [subject],
           bucketOfSubject,
           () =>
-            ({ visits }) =>
-              Effect.map(ask(visits), (answer) => [answer])
+            ({ sql, visits }, tenure) =>
+              Effect.map(confirmed(sql, operation, tenure, ask(visits)), (answer) => [answer])
         ),
         ([answer]) => answer!
       )

@@ -1,10 +1,11 @@
 import { SqlClient, type Statement } from "@effect/sql"
-import { Array, Effect, Layer } from "effect"
+import { Array, Effect, Exit, Layer } from "effect"
 import { hourOf } from "../../model/Visit.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { direct } from "../sql/DirectSql.ts"
-import { Tenured } from "../links/buckets/LinkTenure.ts"
+import { isInForce } from "../links/buckets/LinkEpoch.ts"
+import { refused, Tenured } from "../links/buckets/LinkTenure.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, type Grain, grains, type Segment, segmentsOf, startOf } from "./VisitPeriods.ts"
@@ -183,23 +184,34 @@ export const make = Effect.gen(function* () {
   const [month, day] = [rolledTo("month"), rolledTo("day")]
 
   /** The text that asks for all visits of subjects: what is rolled up by months and by days, the hours since then, and what was late for them. One statement sees how far that is and the rows of that moment; it begins with SELECT, so that SQLite runs it on a reading connection. */
-  const [totalsText] = sql`${prepared(sql)}
+  const counts = sql`${prepared(sql)}
     SELECT subject, sum(non_bots) AS non_bots, sum(bots) AS bots
     FROM (WITH asked AS (${asked.rows})
           ${countsOf(grains.indexOf("month"), sql`hour < ${month}`)} UNION ALL
           ${countsOf(grains.indexOf("day"), sql`hour >= ${month} AND hour < ${day}`)} UNION ALL
           ${countsOf(grains.indexOf("hour"), sql`hour >= ${day}`)} UNION ALL
           ${countsOf(late, sql`hour = 0`)}) AS counts
-    GROUP BY subject`.compile()
+    GROUP BY subject`
+  const [totalsText] = counts.compile()
+  /** The same for a caller that knows an epoch of this database, the second parameter: with a row without a subject where it is old. */
+  const [totalsTextUnder] =
+    sql`${counts} UNION ALL SELECT NULL, NULL, NULL WHERE NOT ${isInForce(sql, 0)}`.compile()
 
-  /** Never a part of a transaction, and the same on any tenure: what has left a database has left it with its links. */
+  /** Never a part of a transaction. */
   const totals = (subjects: ReadonlyArray<string>) =>
-    new Tenured(() =>
-      direct(sql, "VisitStore.totals", [totalsText, [asked.valueOf(subjects)]]).map((rows) => {
+    new Tenured((tenure) =>
+      direct(
+        sql,
+        "VisitStore.totals",
+        tenure === undefined
+          ? [totalsText, [asked.valueOf(subjects)]]
+          : [totalsTextUnder, [asked.valueOf(subjects), tenure.epoch]]
+      ).flatMap((rows) => {
+        if (rows.at(-1)?.[0] === null) return Exit.fail(refused("VisitStore.totals"))
         const counts = new Map<unknown, { readonly nonBots: number; readonly bots: number }>(
           rows.map(([subject, nonBots, bots]) => [subject, { nonBots: Number(nonBots), bots: Number(bots) }])
         )
-        return subjects.map((subject) => counts.get(subject) ?? { nonBots: 0, bots: 0 })
+        return Exit.succeed(subjects.map((subject) => counts.get(subject) ?? { nonBots: 0, bots: 0 }))
       })
     )
 

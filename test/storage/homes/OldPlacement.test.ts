@@ -3,6 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { Context, Deferred, Effect, Fiber, type Scope } from "effect"
 import { bucketCount, bucketOf, bucketOfName } from "../../../src/keys/Buckets.ts"
 import { Direct } from "../../../src/fibers/Direct.ts"
+import { subjectOfLink } from "../../../src/model/Visit.ts"
 import { isRefused, LinkTenure, under } from "../../../src/storage/links/buckets/LinkTenure.ts"
 import { abandon, begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
@@ -39,10 +40,10 @@ const byCall = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     ? Effect.async((resume) => (effect as Direct<A, E>).run(resume))
     : Effect.dieMessage("it needs a fiber")
 
-/** Copies rows of links and guards from one database to the other, as a move does. */
+/** Copies rows of links, guards and visits from one database to the other, as a move does. */
 const copied = ({ databases: [from, to] }: SeveralDatabases) =>
   Effect.gen(function* () {
-    for (const table of ["links", "create_guards"]) {
+    for (const table of ["links", "create_guards", "visit_periods"]) {
       const rows = yield* from!.sql<{
         row: string
       }>`SELECT to_jsonb(t)::text AS row FROM ${from!.sql(table)} t`
@@ -118,6 +119,50 @@ describePostgres("a node with an old placement, while another one knows where li
       expect(yield* keys(1)).toEqual(["after", "alias", "before", "called", "changed", "deleted", "new"])
       expect(yield* other.databases[0]!.sql`SELECT key FROM links WHERE deleted_at IS NOT NULL`).toEqual([])
     })
+  )
+
+  eitherWay(
+    "does not take the visits of links for none that have left, nor the links for not crawlable",
+    () =>
+      Effect.gen(function* () {
+        const opening = yield* open
+        const [mover, other] = [yield* opening, yield* opening]
+        const before = other.placement.current()
+        const [first] = mover.databases.map(({ sql }) => sql)
+        const link = { ...linkOf("visited"), crawlable: true }
+        const subject = subjectOfLink(link)
+        const values = [{ dimension: "countries", value: "SE", visits: 3 }] as const
+        yield* mover.links.insertMany([link])
+        yield* mover.visits.write({
+          writer: "w",
+          sequence: 1,
+          at: 0,
+          hours: [{ subject, hour: 3, nonBots: 2, bots: 1, values, visitors: [17] }]
+        })
+        yield* moveBuckets(mover, toSecond, Effect.orDie(copied(mover)))
+        yield* first!`DELETE FROM links`
+        yield* first!`DELETE FROM visit_periods`
+        const asked = <A, E>(
+          ask: (node: Effect.Effect.Success<ReturnType<typeof knowing>>) => Effect.Effect<A, E>
+        ) =>
+          Effect.gen(function* () {
+            const node = yield* knowing(other, before)
+            const answer = yield* ask(node)
+            expect(node.reads()).toBe(1)
+            return answer
+          })
+        const range = { subject, from: 0, to: 24 }
+        const counts = [
+          { nonBots: 2, bots: 1 },
+          { nonBots: 0, bots: 0 }
+        ]
+        expect(yield* asked(({ visits }) => visits.totals([subject, `${subject}0`]))).toEqual(counts)
+        expect(yield* asked(({ visits }) => byCall(visits.totals([subject, `${subject}0`])))).toEqual(counts)
+        expect(yield* asked(({ visits }) => visits.series(range, "hour"))).toMatchObject([{ hour: 3 }])
+        expect(yield* asked(({ visits }) => visits.top(range, 5))).toMatchObject([{ value: "SE" }])
+        expect(yield* asked(({ visits }) => visits.visitors(range, "day"))).toMatchObject([{ hour: 0 }])
+        expect(yield* asked(({ links }) => links.crawlable({ at: 5, limit: 5 }))).toEqual(["visited"])
+      })
   )
 
   eitherWay("asks by the placement of the moment in which it asks, and no more when it is interrupted", () =>

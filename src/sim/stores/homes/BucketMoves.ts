@@ -28,6 +28,8 @@ export interface MoveDefects {
   readonly takesSilenceForNone?: boolean
   /** What is asked of all databases is not asked again where buckets have moved meanwhile. */
   readonly gathersOnce?: boolean
+  /** What was read is not confirmed to have been at home there. */
+  readonly confirmsNothing?: boolean
   /** Caches keep what they have when buckets come to another home. */
   readonly keepsCached?: boolean
   /** Nodes do not hear from databases that buckets have left. */

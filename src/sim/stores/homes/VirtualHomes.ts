@@ -168,7 +168,7 @@ export class VirtualHomes {
   ports(process: VirtualProcess): Effect.Effect<HomePorts, never, Scope.Scope> {
     return Effect.gen(this, function* () {
       const { control, databases } = this
-      const carriesTwice = this.#mutation.moves?.carriesTwice
+      const { carriesTwice, confirmsNothing } = this.#mutation.moves ?? {}
       const clock = yield* Effect.clock
       const news = yield* Effect.forEach(databases, (database) => database.changes(process))
       const store = Asks.placementOf(control, process)
@@ -179,7 +179,11 @@ export class VirtualHomes {
       const parts = databases.map((database, number): OneDatabase => {
         const stores = database.stores(process)
         return {
-          sql: Statements.make(Asks.ofStatements(database, process)),
+          sql: Statements.make(
+            confirmsNothing === true
+              ? { ...Asks.ofStatements(database, process), isInForce: () => Effect.succeed(true) }
+              : Asks.ofStatements(database, process)
+          ),
           isAway: () => news[number]!.awayFor(monotonicNow_ms(clock)) !== undefined,
           links: this.#linksOf(Context.get(stores, LinkStore)),
           guarded: this.#guardedOf(Context.get(stores, GuardedCreates), number),

@@ -63,7 +63,8 @@ const asksEpoch: ReadonlySet<string> = new Set([
   "LinkStore.insertMany",
   "LinkStore.findMany",
   "LinkStore.takenAmong",
-  "LinkStore.list"
+  "LinkStore.list",
+  "VisitStore.totals"
 ])
 
 /**
