@@ -1826,13 +1826,24 @@ describe("the checkers", () => {
     expect(Shutdown.check(evidence({ journal: paused }))).toEqual([])
   })
 
-  it("find nothing in a redirect by the former link, a few seconds after a change or a delete that nobody was told of", () => {
-    const asked = [created(1), exchange(4.9, {})]
-    for (const journal of [
-      [bound, changed],
-      [bound, deleted(2 * s_us)]
-    ])
-      expect(Freshness.check(evidence({ exchanges: asked, journal }))).toEqual([])
+  it("find nothing in a redirect by the former link within 2 s of a change or a delete that nobody was told of, and over SQLite of its answer", () => {
+    const alone = { ...presets.calm(), alone: "sqlite" as const, databases: 1 }
+    for (const [operation, entry] of [
+      ["LinkStore.updateMany", changed],
+      ["LinkStore.deleteMany", deleted(2 * s_us)]
+    ] as const) {
+      const found = (at_s: number, late: ReadonlyArray<JournalEntry>, options = presets.calm()) =>
+        Freshness.check(
+          evidence({ exchanges: [created(1), exchange(at_s, {})], journal: [bound, entry, ...late], options })
+        )
+      const late: JournalEntry = { tag: "held up", by, operation, at_us: 6 * s_us, for_us: 5 * s_us }
+      expect(found(3.9, [])).toEqual([])
+      expect(found(4.2, [])).not.toEqual([])
+      expect(found(4.2, [late])).not.toEqual([])
+      expect(found(7.9, [late], alone)).toEqual([])
+      expect(found(8.2, [late], alone)).not.toEqual([])
+      expect(found(4.2, [{ ...late, operation: "LinkStore.findMany" }], alone)).not.toEqual([])
+    }
   })
 
   it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {
@@ -1913,6 +1924,30 @@ describe("the checkers", () => {
         })
       ).length
     expect([found(2, by), found(2, "node-1#1"), found(1, by)]).toEqual([0, 1, 1])
+  })
+
+  it("find nothing in a second link of a URL whose first could be reused only since its create was sent, and something where it could before", () => {
+    const archived = changedTo(1.2, { extras: { archived: true } })
+    const found = (sent_s: number) =>
+      ReusedLinks.check(
+        evidence({
+          exchanges: [reusing(1), { ...reusing(2, { key: "xyz" }), sent_us: sent_s * s_us }],
+          journal: [bound, archived, changedTo(1.5, {}), another]
+        })
+      ).length
+    expect([found(1.4), found(1.6)]).toEqual([0, 1])
+  })
+
+  it("find nothing in a password of a shorter alias's link that is asked for as the longer one is made, and something later", () => {
+    const long = "abc/of-it"
+    const found = (bound_s: number) =>
+      Passwords.check(
+        evidence({
+          exchanges: [exchange(3, { key: long, status: 401, location: undefined })],
+          journal: [locked, { ...bound, at_us: bound_s * s_us, link: { ...row, key: long } }]
+        })
+      ).length
+    expect([found(3), found(2)]).toEqual([0, 1])
   })
 
   it("find nothing in a repeat that makes its link again when that was gone before anybody was told of it, where links are in several databases, and something with one database", () => {
