@@ -34,6 +34,17 @@ const knowing = (
     return { ...ports, reads: () => reads, hasRead: Deferred.await(hasRead) }
   })
 
+/** What such a node is answered, having read the placement once. */
+const askingBy =
+  (node: SeveralDatabases, placement: KnownPlacement) =>
+  <A, E>(ask: (node: Effect.Effect.Success<ReturnType<typeof knowing>>) => Effect.Effect<A, E>) =>
+    Effect.gen(function* () {
+      const asked = yield* knowing(node, placement)
+      const answer = yield* ask(asked)
+      expect(asked.reads()).toBe(1)
+      return answer
+    })
+
 /** Has what can be had without a fiber in that way. */
 const byCall = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   effect instanceof Direct
@@ -142,15 +153,7 @@ describePostgres("a node with an old placement, while another one knows where li
         yield* moveBuckets(mover, toSecond, Effect.orDie(copied(mover)))
         yield* first!`DELETE FROM links`
         yield* first!`DELETE FROM visit_periods`
-        const asked = <A, E>(
-          ask: (node: Effect.Effect.Success<ReturnType<typeof knowing>>) => Effect.Effect<A, E>
-        ) =>
-          Effect.gen(function* () {
-            const node = yield* knowing(other, before)
-            const answer = yield* ask(node)
-            expect(node.reads()).toBe(1)
-            return answer
-          })
+        const asked = askingBy(other, before)
         const range = { subject, from: 0, to: 24 }
         const counts = [
           { nonBots: 2, bots: 1 },
@@ -251,15 +254,7 @@ describePostgres("a node with an old placement, while another one knows where li
         yield* first!`DELETE FROM links`
         yield* first!`DELETE FROM url_indexed_owners`
         const list = { order: "createdAt-asc", limit: 2, lookedAtMax: 100 } as const
-        const asked = <A, E>(
-          ask: (node: Effect.Effect.Success<ReturnType<typeof knowing>>) => Effect.Effect<A, E>
-        ) =>
-          Effect.gen(function* () {
-            const node = yield* knowing(other, before)
-            const answer = yield* ask(node)
-            expect(node.reads()).toBe(1)
-            return answer
-          })
+        const asked = askingBy(other, before)
         const page = yield* asked(({ links }) => links.list(list))
         expect(page.links.map(({ key }) => key)).toEqual(["listed", "reused"])
         expect(yield* asked(({ links }) => links.crawlable({ at: 5, limit: 5 }))).toEqual(["listed"])
