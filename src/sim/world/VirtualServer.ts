@@ -26,9 +26,15 @@ export interface CallFaults {
   readonly first?: number | undefined
 }
 
+/** What holds for calls of an operation: what is said of single ones, where it is one of them. */
+const ofOperation = <A>(
+  operation: string,
+  all: A & { readonly single?: (A & { readonly at: ReadonlyArray<string> }) | undefined }
+): A => (all.single?.at.includes(operation) === true ? all.single : all)
+
 /** How calls of an operation fare. */
 export const faultsOf = (operation: string, faults: CallFaults): CallFaults =>
-  faults.single?.at.includes(operation) === true ? faults.single : faults
+  ofOperation<CallFaults>(operation, faults)
 
 /** How likely a call arrives late, and how likely its answer does; each by up to `most_ms`. */
 export interface SlowCalls {
@@ -207,8 +213,7 @@ export class VirtualServer {
   late_us(operation: string): number {
     const slow = this.#options.slow?.()
     if (slow === undefined) return 0
-    const probability =
-      slow.single?.at.includes(operation) === true ? slow.single.probability : slow.probability
+    const { probability } = ofOperation<Pick<SlowCalls, "probability">>(operation, slow)
     if (probability === 0 || !this.#slowness.happens(probability)) return 0
     return this.#slowness.below(slow.most_ms * ms_us + 1)
   }

@@ -184,7 +184,7 @@ export const make = Effect.gen(function* () {
   const [month, day] = [rolledTo("month"), rolledTo("day")]
 
   /** The text that asks for all visits of subjects: what is rolled up by months and by days, the hours since then, and what was late for them. One statement sees how far that is and the rows of that moment; it begins with SELECT, so that SQLite runs it on a reading connection. */
-  const counts = sql`${prepared(sql)}
+  const totalsOfAll = sql`${prepared(sql)}
     SELECT subject, sum(non_bots) AS non_bots, sum(bots) AS bots
     FROM (WITH asked AS (${asked.rows})
           ${countsOf(grains.indexOf("month"), sql`hour < ${month}`)} UNION ALL
@@ -192,10 +192,10 @@ export const make = Effect.gen(function* () {
           ${countsOf(grains.indexOf("hour"), sql`hour >= ${day}`)} UNION ALL
           ${countsOf(late, sql`hour = 0`)}) AS counts
     GROUP BY subject`
-  const [totalsText] = counts.compile()
+  const [totalsText] = totalsOfAll.compile()
   /** The same for a caller that knows an epoch of this database, the second parameter: with a row without a subject where it is old. */
   const [totalsTextUnder] =
-    sql`${counts} UNION ALL SELECT NULL, NULL, NULL WHERE NOT ${isInForce(sql, 0)}`.compile()
+    sql`${totalsOfAll} UNION ALL SELECT NULL, NULL, NULL WHERE NOT ${isInForce(sql, 0)}`.compile()
 
   /** Never a part of a transaction. */
   const totals = (subjects: ReadonlyArray<string>) =>

@@ -19,7 +19,7 @@ const heardWithin_us = s_us
  * From when on, in microseconds since the world's beginning, what was committed at a time and acknowledged to nobody counts as if it had been. A process alone over SQLite is told of it by the answer to its own
  * write alone, which can be late.
  */
-const countsFrom_us = ({ journal, options }: Evidence): ((committed_us: number) => number) => {
+const countsFromOf = ({ journal, options }: Evidence): ((committed_us: number) => number) => {
   const late =
     options.alone === "sqlite"
       ? journal.flatMap((one) => (one.tag === "held up" && isWrite.test(one.operation) ? [one] : []))
@@ -76,7 +76,7 @@ export interface Known {
 export const knownOf = (evidence: Evidence): Known => {
   const { end_us, exchanges, homes, lives, options, silences } = evidence
   const changes = acknowledgedChanges(exchanges, lives)
-  const countsFrom = countsFrom_us(evidence)
+  const countsFrom_us = countsFromOf(evidence)
   const stale_us = options.staleRedirects_s * s_us
   const isExcused: Known["isExcused"] = (life, { answeredBy, sent_us }, acknowledged_us) =>
     silences.some(
@@ -92,12 +92,12 @@ export const knownOf = (evidence: Evidence): Known => {
     const missed = changes.get(life)?.find((change) => change.index > index && isMissed(change))
     const next = life.versions[index + 1]
     if (missed !== undefined || next === undefined) return missed
-    const unheard = { index: index + 1, answered_us: countsFrom(next.since_us) }
+    const unheard = { index: index + 1, answered_us: countsFrom_us(next.since_us) }
     return isMissed(unheard) ? unheard : undefined
   }
   return {
     isExcused,
-    countsFrom_us: countsFrom,
+    countsFrom_us,
     mayBeFormer: (life, answered) =>
       isExcused(life, answered, life.bound_us) &&
       (lives.get(life.link.key) ?? []).some(({ freed_us }) => freed_us <= life.bound_us),
