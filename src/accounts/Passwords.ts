@@ -61,11 +61,14 @@ const atOnceMax = 2
 
 /** What computes a hash, and compares with one. */
 export interface Algorithm {
-  readonly hash: (password: string) => Promise<string>
-  readonly verify: (hash: string, password: string) => Promise<boolean>
+  readonly hash: (password: string) => Effect.Effect<string>
+  readonly verify: (hash: string, password: string) => Effect.Effect<boolean>
 }
 
-const argon2id: Algorithm = { hash: (password) => hash(password, cost), verify }
+const argon2id: Algorithm = {
+  hash: (password) => Effect.promise(() => hash(password, cost)),
+  verify: (hashed, password) => Effect.promise(() => verify(hashed, password))
+}
 
 /** See {@link Passwords}. */
 export const makeWith = (algorithm: Algorithm) =>
@@ -81,13 +84,13 @@ export const makeWith = (algorithm: Algorithm) =>
     const underWay = Record.map(underWayMax, () => 0)
 
     /** A computation cannot be cancelled, so it keeps its turn until it ends, even if its caller is interrupted. */
-    const inTurn = <A>(work: Work, compute: () => Promise<A>): Effect.Effect<A, PasswordsBusy> =>
+    const inTurn = <A>(work: Work, compute: Effect.Effect<A>): Effect.Effect<A, PasswordsBusy> =>
       Effect.suspend(() => {
         if (underWay[work] >= underWayMax[work]) {
           return new PasswordsBusy({ reason: `${underWay[work]} passwords of ${work} wait to be hashed` })
         }
         underWay[work]++
-        return turnsOf[work](Effect.uninterruptible(Effect.promise(compute))).pipe(
+        return turnsOf[work](Effect.uninterruptible(compute)).pipe(
           Effect.ensuring(
             Effect.sync(() => {
               underWay[work]--
@@ -97,10 +100,10 @@ export const makeWith = (algorithm: Algorithm) =>
       })
 
     return Passwords.of({
-      hash: (password, work = "account") => inTurn(work, () => algorithm.hash(Redacted.value(password))),
+      hash: (password, work = "account") => inTurn(work, algorithm.hash(Redacted.value(password))),
       verify: (stored, password, work = "account") =>
         Effect.map(
-          inTurn(work, () => algorithm.verify(stored ?? nobody, Redacted.value(password))),
+          inTurn(work, algorithm.verify(stored ?? nobody, Redacted.value(password))),
           (matches) => matches && stored !== null
         )
     })

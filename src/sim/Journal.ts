@@ -356,6 +356,8 @@ export type ProcessEntry =
     }
   /** A call of the database that took long, and came to its end, or was waited for when its process died. */
   | { readonly tag: "held up"; readonly by: string; readonly operation: string; readonly for_us: number }
+  /** It sent a command to Redis on a connection on which one had not been answered in time. */
+  | { readonly tag: "sent behind"; readonly by: string; readonly operation: string }
   /** An actor was started in it, and was stopped. */
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }
   | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }

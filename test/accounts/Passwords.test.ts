@@ -74,11 +74,11 @@ describe("passwords", () => {
       const ends: Array<() => void> = []
       const passwords = yield* Passwords.makeWith({
         hash: (password) =>
-          new Promise((resolve) => {
+          Effect.async((resume) => {
             begun.push(password)
-            ends.push(() => resolve(password))
+            ends.push(() => resume(Effect.succeed(password)))
           }),
-        verify: () => Promise.resolve(true)
+        verify: () => Effect.succeed(true)
       })
       const works = ["stranger", "newcomer", "unlock", "link"] as const
       const waiting = yield* Effect.forEach(

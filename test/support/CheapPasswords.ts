@@ -1,5 +1,5 @@
 import { hash, verify } from "@node-rs/argon2"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import * as Passwords from "../../src/accounts/Passwords.ts"
 
 const cost = { memoryCost: 64, timeCost: 1, parallelism: 1 }
@@ -11,8 +11,10 @@ const cost = { memoryCost: 64, timeCost: 1, parallelism: 1 }
 export const layer: Layer.Layer<Passwords.Passwords> = Layer.effect(
   Passwords.Passwords,
   Passwords.makeWith({
-    hash: (password) => hash(password, cost),
+    hash: (password) => Effect.promise(() => hash(password, cost)),
     verify: (stored, password) =>
-      verify(stored.replace(/m=\d+,t=\d+/, `m=${cost.memoryCost},t=${cost.timeCost}`), password)
+      Effect.promise(() =>
+        verify(stored.replace(/m=\d+,t=\d+/, `m=${cost.memoryCost},t=${cost.timeCost}`), password)
+      )
   })
 )

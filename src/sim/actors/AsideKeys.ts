@@ -1,4 +1,5 @@
 import { Cause, Context, Effect, Either, Exit, Option } from "effect"
+import { settled } from "../../fibers/Direct.ts"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
@@ -69,33 +70,32 @@ export class AsideKeys {
   asked<A>({ id }: VirtualProcess, ports: Context.Context<A | LinkStore | GuardedCreates>) {
     const links = Context.get(ports, LinkStore)
     const guarded = Context.get(ports, GuardedCreates)
-    const asking = <B>(
-      asked: ReadonlyArray<Link>,
-      call: Effect.Effect<B, StorageError>
-    ): Effect.Effect<B, StorageError> =>
-      Effect.suspend(() => {
-        for (const { key } of asked) for (const own of this.#keys.values()) own.delete(plainKeyOf(key))
-        return Effect.onExit(call, (exit) =>
-          Effect.sync(() => {
-            // One that was killed meanwhile has none.
-            for (const { custom, key } of refusedOf(asked, exit)) {
-              if (!custom) this.#keys.get(id)?.add(plainKeyOf(key))
-            }
-          })
-        )
-      })
+    const ask = (asked: ReadonlyArray<Link>) => {
+      for (const { key } of asked) for (const own of this.#keys.values()) own.delete(plainKeyOf(key))
+    }
+    const answered = <B>(asked: ReadonlyArray<Link>, exit: Exit.Exit<B, StorageError>) => {
+      // One that was killed meanwhile has none.
+      for (const { custom, key } of refusedOf(asked, exit)) {
+        if (!custom) this.#keys.get(id)?.add(plainKeyOf(key))
+      }
+      return exit
+    }
     return ports.pipe(
       Context.add(LinkStore, {
         ...links,
-        insertMany: (rows) => asking(rows, links.insertMany(rows))
+        insertMany: (rows) => {
+          ask(rows)
+          return settled(links.insertMany(rows), (exit) => answered(rows, exit))
+        }
       }),
       Context.add(GuardedCreates, {
         ...guarded,
-        bindMany: (rows) =>
-          asking(
-            rows.map(({ link }) => link),
-            guarded.bindMany(rows)
-          )
+        bindMany: (batch) =>
+          Effect.suspend(() => {
+            const rows = batch.map(({ link }) => link)
+            ask(rows)
+            return settled(guarded.bindMany(batch), (exit) => answered(rows, exit))
+          })
       })
     )
   }

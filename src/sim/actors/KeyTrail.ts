@@ -1,4 +1,5 @@
 import { Cause, Chunk, Context, Effect, Exit, Option } from "effect"
+import { settled } from "../../fibers/Direct.ts"
 import { type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
@@ -130,7 +131,10 @@ export const makeTrail = (journal: Journal) => {
       const noted = Context.add(ports, LinkStore, {
         ...links,
         insertMany: (batch) =>
-          Effect.onExit(links.insertMany(batch), (exit) => Effect.sync(() => created(by, batch, exit)))
+          settled(links.insertMany(batch), (exit) => {
+            created(by, batch, exit)
+            return exit
+          })
       } satisfies typeof LinkStore.Service)
       return Context.add(noted, GuardedCreates, {
         ...guarded,

@@ -1,4 +1,5 @@
 import { type LinkFate, linkFates } from "../../accounts/Users.ts"
+import { controlDatabase, type Strike } from "../deployment/Faults.ts"
 import { adminHeaders } from "../deployment/StubServices.ts"
 import { administrator, announced_us, leaving, suspended, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
@@ -6,7 +7,7 @@ import type { Exchange, Wish } from "../History.ts"
 import type { Requests } from "./Requests.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
-import type { World } from "../world/World.ts"
+import type { World, WorldEvent } from "../world/World.ts"
 
 /** How long the user who is disabled now and then is enabled, and disabled, on average. */
 const enabledFor_us = 10 * s_us
@@ -31,12 +32,18 @@ const removalShare = 0.2
 /** When a user who leaves is removed, as a part of the time in which clients work: at least, and at most. */
 const removedAt = { least: 0.2, most: 0.8 }
 
+/** How long a database is away from when on links of users who are removed are given up too soon, and how likely somebody is removed then. */
+const long_us = 20 * s_us
+const struckShare = 0.6
+
 /** Administrators, who disable a user now and then and enable them again, and remove some, by the API key of the deployment; and try to end the last user who is one, which is refused. */
 export class Administrators {
   readonly #world: World
   readonly #requests: Requests
   readonly #users: Users
   readonly #chance: Chance
+  /** Removals that are still to come, by their users. */
+  readonly #removals = new Map<string, WorldEvent>()
 
   constructor(world: World, requests: Requests, users: Users) {
     this.#world = world
@@ -52,10 +59,27 @@ export class Administrators {
     for (const user of leaving) {
       const { least, most } = removedAt
       const links = this.#chance.pick(linkFates)
-      this.#world.after(until_us * (least + (most - least) * this.#chance.fraction()), null, () => {
-        this.#announce(user, () => this.#remove(user, links))
-      })
+      const at_us = until_us * (least + (most - least) * this.#chance.fraction())
+      this.#removals.set(
+        user,
+        this.#world.after(at_us, null, () => this.#removeNow(user, links))
+      )
     }
+  }
+
+  /** Some remove a user with their links when a database begins to be away for long. */
+  struck({ for_us, name, whom }: Strike) {
+    const isLong = name === "databaseRestart" && whom !== controlDatabase && for_us >= long_us
+    const [next] = this.#removals
+    if (!isLong || next === undefined || !this.#chance.happens(struckShare)) return
+    const [user, event] = next
+    event.isCancelled = true
+    this.#removeNow(user, "delete")
+  }
+
+  #removeNow(user: string, links: LinkFate) {
+    this.#removals.delete(user)
+    this.#announce(user, () => this.#remove(user, links))
   }
 
   #suspendLater(until_us: number) {

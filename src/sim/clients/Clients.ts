@@ -14,6 +14,7 @@ import { Requests, type RequestsOptions } from "./Requests.ts"
 import { Statistics } from "./Statistics.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
+import type { Strike } from "../deployment/Faults.ts"
 import { domainNumbers } from "../deployment/FurtherDomains.ts"
 import { announced_us, type Users } from "../deployment/Users.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -164,6 +165,11 @@ export class Clients {
       )
     for (let number = 0; number < this.#options.workload.clients; number++)
       this.#live(`client-${number}`, until_us)
+  }
+
+  /** Is told of each fault as it happens: what some do depends on it. */
+  struck(strike: Strike) {
+    if (this.#browsers !== undefined) this.#administrators.struck(strike)
   }
 
   #live(client: string, until_us: number) {

@@ -383,7 +383,10 @@ export class Deployment {
     })
     // Leaves the last requests time to be answered.
     clients.start(end_us - 5 * s_us)
-    Faults.start(this.world, this.#faults, this.#victim(), healed_us, (strike) => this.#strikes.push(strike))
+    Faults.start(this.world, this.#faults, this.#victim(), healed_us, (strike) => {
+      this.#strikes.push(strike)
+      clients.struck(strike)
+    })
   }
 
   /** Ends all faults, and starts the nodes and servers that are down. */

@@ -33,6 +33,9 @@ export interface Victim {
   readonly moveBuckets: (down_us: number) => string
 }
 
+/** What strikes call the only database, or the control database of several. */
+export const controlDatabase = "the database"
+
 /** A fault that happened. */
 export interface Strike {
   /** Its kind: a name of `FaultOptions`, `crash point` or `stop point`. */
@@ -56,7 +59,7 @@ interface Kind {
 
 /** What befalls one of the databases. */
 const kindsOfDatabase = (faults: FaultOptions, victim: Victim, of: number): ReadonlyArray<Kind> => {
-  const whom = of === 0 ? "the database" : `database ${of}`
+  const whom = of === 0 ? controlDatabase : `database ${of}`
   const atIt =
     (strike: (for_us: number) => void): Kind["strike"] =>
     (for_us) => {
@@ -162,7 +165,7 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
       how: faults.databaseClock,
       strike: (by_us, chance) => {
         victim.jumpDatabaseClock(chance.happens(0.5) ? by_us : -by_us)
-        return "the database"
+        return controlDatabase
       }
     },
     ...ofControl,

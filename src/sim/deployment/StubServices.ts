@@ -14,7 +14,6 @@ import { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import * as Visitors from "./Visitors.ts"
-import { passwords } from "./PasswordsVirtual.ts"
 
 /** The administrator's API key of every simulated deployment. */
 export const adminKey = "lm_the-administrator-of-simulations"
@@ -59,7 +58,7 @@ export const stubServices = Context.mergeAll(
     accounts.pipe(
       Layer.merge(Layer.provide(Quotas.layer(Quotas.unlimited), Layer.succeed(RateLimiter, limiter))),
       Layer.provideMerge(Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })),
-      Layer.provideMerge(Layer.succeed(Passwords, passwords)),
+      Layer.provideMerge(Layer.succeed(Passwords, unasked<typeof Passwords.Service>("Passwords"))),
       Layer.build,
       Effect.scoped
     )

@@ -56,7 +56,7 @@ import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
 import { isLed, targetPolicy } from "./Visitors.ts"
-import { passwords } from "./PasswordsVirtual.ts"
+import * as PasswordsVirtual from "./PasswordsVirtual.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
 import type { SimOptions } from "../cli/Options.ts"
@@ -461,7 +461,8 @@ export class VirtualNode {
     const timed = Effect.tap(machineTime?.keep(process) ?? Effect.succeed(kept), () => {
       if (mutation.clock !== undefined) process.clock_ms = mutation.clock(process)
     })
-    const own = Effect.zipWith(timed, ports(process), (time, ports) =>
+    const stored = Effect.zip(ports(process), PasswordsVirtual.make)
+    const own = Effect.zipWith(timed, stored, (time, [ports, passwords]) =>
       Context.merge(stubServices, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
         Context.add(Draining, this.#drain),

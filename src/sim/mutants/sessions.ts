@@ -63,5 +63,20 @@ export const sessions: ReadonlyArray<Mutant> = [
       connectionsMax: 2
     }),
     make: () => ({ connections: { pool: { most: 1_000 } } })
+  },
+  {
+    name: "silent-redis-kept",
+    text: "A connection to Redis on which a command was not answered in time is used for the next ones.",
+    promise: "C8",
+    checker: "sessions",
+    options: withFaults({
+      redisCalls: { refused: 0, lost: 0.03, ignored: 0.03 },
+      cutRedis: { perMinute: 6, least_ms: 1_500, most_ms: 5_000 }
+    }),
+    make: () => ({
+      redis: (pool) => {
+        pool.isKeptSilent = true
+      }
+    })
   }
 ]

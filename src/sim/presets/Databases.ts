@@ -3,6 +3,16 @@ import { Chance } from "../world/Chance.ts"
 import { scarce, withWorkload } from "./Aims.ts"
 import { fewConnections, liteFaults, mayDatabaseCallsFail, never } from "./Faults.ts"
 
+/** Calls that take keys out of the database are often late. */
+const answersOfFormer = {
+  probability: 0,
+  most_ms: 2_500,
+  single: {
+    probability: 0.4,
+    at: ["KeyRangeStore.advance", "KeyStock.take", "KeyStock.record", "KeyStock.fill"] as const
+  }
+}
+
 /** The database fails over, in some seeds to a standby that has not been given the last commits: what of the witnesses is left knows, and users' tables are left alone. */
 export const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
   // Whether a tombstone is older than a recovery is told by the clock that jumps.
@@ -18,6 +28,8 @@ export const withStandby = (options: SimOptions, chance: Chance): SimOptions => 
   // Where keys leave the database all the time, moves of them are among what it forgets.
   const isHungry = chance.happens(0.5)
   const drawn = isHungry ? withWorkload(scarce(options, chance), { created: 0.8, bursts: 0.1 }) : options
+  // What was asked of the former primary is answered when another one is known.
+  const isAnsweredLate = new Chance(chance.below(2 ** 31), "late answers").happens(0.5)
   return {
     ...withWorkload(drawn, { withAccount: 0 }),
     witnessed: true,
@@ -26,6 +38,7 @@ export const withStandby = (options: SimOptions, chance: Chance): SimOptions => 
     faults: {
       ...faults,
       ...(isHungry && { databaseFailover: { perMinute: 12, least_ms: 50, most_ms: 2_000 } }),
+      ...(isAnsweredLate && { slowCalls: answersOfFormer }),
       redisFailover: never,
       redisLoss: never
     }

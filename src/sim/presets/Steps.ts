@@ -29,8 +29,6 @@ export const protocolSteps: ReadonlyArray<string> = [
   "LinkLifetime.recycle",
   "VisitStore.write",
   "answer Lease",
-  "answer CreateMany",
-  "answer CreateGuarded",
   "answer Update",
   "answer Delete",
   "AccountStore.changeUser",
@@ -39,6 +37,7 @@ export const protocolSteps: ReadonlyArray<string> = [
   "AccountStore.addSession",
   "AccountStore.addKey",
   "AuditLog.record",
+  "LinkRemovals.ask",
   "LinkRemovals.remove",
   "QuotaStore.leaseMany",
   "WebhookStore.lapse",
@@ -93,7 +92,10 @@ const stepsOfDatabase = [
   ...protocolSteps.filter((step) => !/^(?:answer |KeyFile\.)/.test(step) && !isOfPools(step)),
   "LinkStore.findMany",
   "LinkStore.list",
+  "LinkStore.rankMany",
+  "LinkLifetime.expire",
   "LinkLifetime.toForget",
+  "LinkLifetime.forgotten",
   "LinkRemovals.first",
   "LinkEpoch.isInForce",
   "BucketPlacement.read",
@@ -102,7 +104,11 @@ const stepsOfDatabase = [
   "DomainStore.change",
   "GuardedCreates.findByUrl",
   "GuardedCreates.settleMany",
+  "GuardedCreates.abandonMany",
   "VisitStore.isWritten",
+  "VisitStore.rank",
+  "VisitStore.rollUp",
+  "VisitStore.forget",
   "AccountStore.addUser",
   "AccountStore.endSession",
   "AccountStore.keyBySecret",
@@ -111,7 +117,8 @@ const stepsOfDatabase = [
   "AccountStore.userByEmail",
   "WebhookStore.find",
   "WebhookStore.look",
-  "WebhookStore.remove"
+  "WebhookStore.remove",
+  "WebhookStore.verify"
 ]
 
 /** In some seeds in which stores' calls fail, those of few operations fail so often that what is done again and again becomes usual. */

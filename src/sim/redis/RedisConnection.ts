@@ -62,6 +62,8 @@ class RedisConnection extends EventEmitter {
   /** Which connection this is, or would be: what is heard of an earlier one means nothing any more. */
   #number = 0
   #failures = 0
+  /** The connection on which a command was not answered in time. */
+  #silent = 0
   /** Whether it is not to connect again by itself. */
   #isClosing = false
   #connected = new Soon<void>()
@@ -105,6 +107,7 @@ class RedisConnection extends EventEmitter {
   }
 
   disconnect(again = false) {
+    if (again && this.#redis.isKeptSilent) return
     this.#isClosing = !again
     if (this.status === "wait" || this.status === "reconnecting") return this.#ended()
     this.#lose(this.#number, "disconnecting")
@@ -124,6 +127,7 @@ class RedisConnection extends EventEmitter {
 
   #send(operation: string, commands: ReadonlyArray<Command>, answer: Soon<ReadonlyArray<Reply>>) {
     const number = this.#number
+    if (number === this.#silent) this.#redis.sentBehind(this.#process.id, operation)
     const apply = (): { readonly value: ReadonlyArray<Reply> } | { readonly error: Error } => {
       try {
         return { value: this.#redis.run(this.#process.id, commands) }
@@ -141,7 +145,10 @@ class RedisConnection extends EventEmitter {
         this.#sent.delete(answer)
         if (Either.isRight(replied)) return answer.settle(replied.right)
         const { applied, reason } = replied.left
-        if (reason === unansweredInTime) return answer.settle({ error: new Error("Command timed out") })
+        if (reason === unansweredInTime) {
+          this.#silent = number
+          return answer.settle({ error: new Error("Command timed out") })
+        }
         answer.settle({ error: applied === "no" ? notWriteable() : closed() })
         this.#lose(number, "end", "read ECONNRESET")
       }

@@ -58,6 +58,8 @@ export class VirtualRedis {
   readonly kind: PoolKind
   /** Of what it remembers for `KeyPoolRedis`, that which it does not know any more when a command comes: nothing, but where that is to be broken. */
   forgetful: ReadonlyArray<"epoch" | "batches" | "returns"> = []
+  /** Whether its clients go on with connections on which it is silent: a defect. */
+  isKeptSilent = false
   readonly #names: ReturnType<typeof namesOf>
   readonly #data: RedisData
   readonly #world: World
@@ -106,6 +108,11 @@ export class VirtualRedis {
   open(reset: () => void): () => void {
     this.#clients.add(reset)
     return () => void this.#clients.delete(reset)
+  }
+
+  /** Notes that a process has sent a command behind one that was not answered in time. */
+  sentBehind(by: string, operation: string) {
+    this.#journal.add({ tag: "sent behind", by, operation })
   }
 
   /** The keys of its pool, from the first to the last. */

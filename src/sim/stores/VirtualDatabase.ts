@@ -1,4 +1,5 @@
 import { Context, Effect, Exit, Scope } from "effect"
+import { Direct } from "../../fibers/Direct.ts"
 import type { Link } from "../../model/Link.ts"
 import type { DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { Watermark } from "../../storage/keys/KeyRangeStore.ts"
@@ -24,7 +25,7 @@ import { cloned, DatabaseCopy, emptyTables, identity, type Tables } from "./Data
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
 import { type Away, type Silence, VirtualNews } from "./news/VirtualNews.ts"
-import { type Call, joining, onTenure } from "./ports/Call.ts"
+import { type Call, type CallDirect, direct, joining, onTenure } from "./ports/Call.ts"
 import * as DomainPort from "./ports/DomainPort.ts"
 import * as KeyPorts from "./ports/KeyPorts.ts"
 import * as LinkPorts from "./ports/LinkPorts.ts"
@@ -63,7 +64,7 @@ export interface DatabaseOptions {
   readonly drift?: number
   /** Where several databases have links, what makes it one of them. */
   readonly homes?: OneOfSeveral
-  /** Whether its stores are compared with those of production over SQLite: only where it has all links. */
+  /** Whether its stores are compared with those of production over SQLite: those of users where it is the control database, and all others only where it has all links. */
   readonly isCompared?: boolean
 }
 
@@ -177,7 +178,7 @@ export class VirtualDatabase {
     // What is broken about it would differ, too.
     const sql =
       isCompared &&
-      homes === undefined &&
+      homes?.control === undefined &&
       [database, ofUsers.quotaTables, ofUsers.users, ofUsers.webhookTables].every((one) => one === undefined)
         ? Effect.runSync(
             Scope.extend(SqlStores.make(this.clock.service, keyStock, statement, broken.next), this.#scope)
@@ -196,15 +197,16 @@ export class VirtualDatabase {
       keyStock,
       broken: database,
       isOneOfSeveral: homes !== undefined,
-      compared
+      ...(homes === undefined && { compared })
     })
   }
 
   /** How its stores were compared with those of production, if they were. */
   get compared(): ComparisonFigures | undefined {
     const { comparison: links } = this.#primary
-    if (links === undefined) return undefined
-    return { answers: links.answers + this.users.answers, isWhole: links.isOn }
+    const { answers, isCompared } = this.users
+    if (!isCompared) return undefined
+    return { answers: (links?.answers ?? 0) + answers, isWhole: links?.isOn ?? true }
   }
 
   /** Gives up what it is compared with: when the world runs no more. */
@@ -376,14 +378,15 @@ export class VirtualDatabase {
   /** The stores, as a process reaches them. */
   stores(process: VirtualProcess) {
     const call = this.#callOf(process)
+    const callDirect = this.#directOf(process)
     const { id } = process
-    const visits = VisitPort.make(call, id, {
+    const visits = VisitPort.make(call, callDirect, id, {
       journal: this.#journal,
       isOneOfSeveral: this.#homes !== undefined,
       forgot: (visits) => this.#uncounted.push(visits)
     })
     return Context.mergeAll(
-      LinkPorts.make(call, id, {
+      LinkPorts.make(call, callDirect, id, {
         primary: this.#primary,
         now_ms: () => this.clock.now_ms,
         outbox: () => this.#outboxes.get(id)
@@ -413,13 +416,26 @@ export class VirtualDatabase {
 
   #callOf(process: VirtualProcess): Call {
     const run = joining((operation, plan, apply) =>
-      this.#transactions.run(process, operation, plan, (server) =>
-        this.#commit(process, server, (copy) =>
-          Effect.runSyncExit(Effect.withClock(apply(copy), this.clock.service))
-        )
-      )
+      this.#transactions.run(process, operation, plan, this.#committing(process, apply))
     )
     return this.#homes === undefined ? run : onTenure(run, this.#homes.isUnfenced)
+  }
+
+  #directOf(process: VirtualProcess): CallDirect {
+    return direct(
+      this.#callOf(process),
+      (operation, plan, apply) =>
+        new Direct(this.#transactions.runThen(process, operation, plan, this.#committing(process, apply))),
+      this.#homes?.isUnfenced === true
+    )
+  }
+
+  /** What happens at the end of what a process asks of a server. */
+  #committing<A, E>(process: VirtualProcess, apply: (copy: DatabaseCopy) => Effect.Effect<A, E>) {
+    return (server: DatabaseServer): Exit.Exit<A, E> =>
+      this.#commit(process, server, (copy) =>
+        Effect.runSyncExit(Effect.withClock(apply(copy), this.clock.service))
+      )
   }
 
   /** Has a process do something else at this database, at one moment. */

@@ -9,7 +9,7 @@ import {
   type VisitBatch,
   VisitStore
 } from "../../storage/visits/VisitStore.ts"
-import type { LinkRank } from "../../storage/links/LinkStore.ts"
+import * as RankStep from "../../storage/visits/RankStep.ts"
 import { startOf } from "../../storage/visits/VisitPeriods.ts"
 
 interface Count {
@@ -169,8 +169,7 @@ const inOrder = (one: Row, other: Row) =>
   one.hour - other.hour || (one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : 0)
 
 /** Hours of which the links are to be ranked next: with which ranks, and where they begin and end. */
-export interface RankStep {
-  readonly ranks: ReadonlyArray<LinkRank>
+export interface RankedRows extends RankStep.RankStep {
   readonly before: Row
   readonly last: Row
 }
@@ -180,7 +179,7 @@ export const nextRanks = (
   { hours: rows, ranked: { last: before }, totals }: Tables,
   until: number,
   max: number
-): RankStep | undefined => {
+): RankedRows | undefined => {
   const next = [...rows]
     .flatMap(([subject, hours]) => [...hours.keys()].map((hour): Row => ({ hour, subject })))
     .filter((row) => row.hour < until && inOrder(row, before) > 0)
@@ -202,7 +201,7 @@ export const nextRanks = (
 /** Notes that a step was handed on, unless another one has meanwhile: gives what undoes that, if it was noted. */
 export const noteRanked = (
   { ranked }: Tables,
-  { before, last }: Pick<RankStep, "before" | "last">
+  { before, last }: Pick<RankedRows, "before" | "last">
 ): (() => void) | undefined => {
   if (inOrder(ranked.last, before) !== 0) return undefined
   ranked.last = last
@@ -219,14 +218,11 @@ export const rankAgain = ({ ranked }: Tables) => {
 const ranking =
   (tables: Tables): (typeof VisitStore.Service)["rank"] =>
   (until, max, handOn) =>
-    Effect.suspend(() => {
-      const step = nextRanks(tables, until, max)
-      if (step === undefined) return Effect.succeed(false)
-      return Effect.map(step.ranks.length === 0 ? Effect.void : handOn(step.ranks), () => {
-        noteRanked(tables, step)
-        return true
-      })
-    })
+    RankStep.take(
+      Effect.sync(() => nextRanks(tables, until, max)),
+      handOn,
+      (step) => Effect.sync(() => noteRanked(tables, step))
+    )
 
 /** `VisitStore` over tables. It keeps every hour, so that there is nothing to roll up or to drop. */
 export const makeOver = (tables: Tables): typeof VisitStore.Service =>

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { isLinkSubject, linkOfSubject, type VisitCount } from "../../model/Visit.ts"
 import type { LinkRank } from "../links/LinkStore.ts"
 import type { StorageError } from "../StorageError.ts"
+import * as RankStep from "./RankStep.ts"
 import { type Grain, grains } from "./VisitPeriods.ts"
 
 /** The last period that was handed on. */
@@ -48,20 +49,15 @@ export const make = (
         ${grain === numberOf("hour") ? sql`AND hour < ${until}` : sql``}
       ORDER BY hour, subject LIMIT ${max}`
 
-  return (
-    until: number,
-    max: number,
-    handOn: (ranks: ReadonlyArray<LinkRank>) => Effect.Effect<void, StorageError>
-  ) =>
+  const next = (until: number, max: number) =>
     Effect.gen(function* () {
       const before = yield* ranked
       const rows = yield* rowsAfter(before, until, max)
       const last = rows.at(-1)
-      if (last === undefined) {
-        if (before.grain === numberOf("hour")) return false
-        yield* note(before, { grain: before.grain - 1, hour: 0, subject: "" })
-        return true
-      }
+      if (last === undefined)
+        return before.grain === numberOf("hour")
+          ? undefined
+          : { before, after: { grain: before.grain - 1, hour: 0, subject: "" }, ranks: [] }
       const hours = new Map<string, number>()
       for (const { hour, subject } of rows) if (isLinkSubject(subject)) hours.set(subject, hour)
       const subjects = [...hours.keys()]
@@ -70,8 +66,12 @@ export const make = (
         const { bots, nonBots } = counts[index]!
         return { ...linkOfSubject(subject), visits: nonBots + bots, lastVisit: hours.get(subject)! }
       })
-      if (ranks.length > 0) yield* handOn(ranks)
-      yield* note(before, { grain: before.grain, hour: last.hour, subject: last.subject })
-      return true
+      return { before, after: { grain: before.grain, hour: last.hour, subject: last.subject }, ranks }
     })
+
+  return (
+    until: number,
+    max: number,
+    handOn: (ranks: ReadonlyArray<LinkRank>) => Effect.Effect<void, StorageError>
+  ) => RankStep.take(next(until, max), handOn, ({ after, before }) => note(before, after))
 }

@@ -172,12 +172,15 @@ const witnessing: ReadonlySet<string> = new Set(["DatabaseMark.move", "Witness.r
 
 /** The shortest time after which a lease or a create is given up, and how long after a pause everything is told that came meanwhile. */
 const waitMin_us = s_us
-/** When an answer comes at that very moment, its caller may have given up just before. */
-const lateAfter_us = 0.99 * waitMin_us
 const wakes_us = 100 * ms_us
 
+/** How long a lease may take: of one pool shard of many, of the only one, and of any after that. When an answer comes at that very moment, its caller may have given up just before. */
+const leaseWaits_us = [s_us, 3 * s_us, 11 * s_us, 13 * s_us]
+const justThen_us = 10 * ms_us
+
 /** Whether a lease came when it was about to be given up. */
-const isLateLease = (entry: JournalEntry) => entry.tag === "handed" && entry.took_us >= lateAfter_us
+const isLateLease = (entry: JournalEntry) =>
+  entry.tag === "handed" && leaseWaits_us.some((wait_us) => Math.abs(entry.took_us - wait_us) < justThen_us)
 
 /** How many times each thing happened that may lose keys. */
 const causesOf = (evidence: Evidence) => {

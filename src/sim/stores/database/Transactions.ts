@@ -1,7 +1,8 @@
 import { SqlError } from "@effect/sql/SqlError"
-import { Effect, type Exit } from "effect"
+import { Effect, Exit } from "effect"
 import { connections } from "../../../storage/sql/postgres/PostgresClient.ts"
-import { asStorageError } from "../../../storage/sql/SqlTransaction.ts"
+import type { Run } from "../../../fibers/Direct.ts"
+import { asStorageError, storageErrorOf } from "../../../storage/sql/SqlTransaction.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
 import { ms_us } from "../../world/Time.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
@@ -98,12 +99,32 @@ export class Transactions {
     ).pipe(asStorageError(operation), Effect.flatten)
   }
 
+  /** The same without a fiber, as production has some statements: what was begun goes on, whoever waits for it no more. */
+  runThen<A, E>(
+    process: VirtualProcess,
+    operation: string,
+    plan: Plan,
+    apply: (server: DatabaseServer) => Exit.Exit<A, E>
+  ): Run<A, E | StorageError> {
+    return (done) => {
+      let isOver = false
+      const forget = process.whenDead(() => {
+        if (!isOver) this.#options.journal.unanswered(process, operation)
+      })
+      this.#begin(process, operation, plan, apply, (exit) => {
+        isOver = true
+        forget()
+        done(Exit.flatten(Exit.mapError(exit, (error) => storageErrorOf(operation, error))))
+      })
+    }
+  }
+
   #begin<A, E>(
     process: VirtualProcess,
     operation: string,
     plan: Plan,
     apply: (server: DatabaseServer) => Exit.Exit<A, E>,
-    resume: (result: Effect.Effect<Exit.Exit<A, E>, SqlError>) => void
+    resume: (result: Exit.Exit<Exit.Exit<A, E>, SqlError>) => void
   ) {
     const { begins, crashPoint, faults, journal } = this.#options
     const { calls, world } = this.#server
@@ -123,16 +144,16 @@ export class Transactions {
     }
     // The caller may have stopped waiting already, where what gives the call up was about to.
     const forget = process.whenDead(tellIfHeldUp)
-    const over = (result: Effect.Effect<Exit.Exit<A, E>, SqlError>) => {
+    const over = (result?: Exit.Exit<Exit.Exit<A, E>, SqlError>) => {
       isOver = true
       forget()
       end?.()
-      if (isWanted) resume(result)
+      if (isWanted && result !== undefined) resume(result)
       whenOver()
     }
     const fail = (message: string, problem: Problem) => {
       if (isWanted) journal.unanswered(process, operation)
-      over(Effect.fail(sqlError(message, problem)))
+      over(Exit.fail(sqlError(message, problem)))
     }
     const commands = commandsOf(plan, (server) => {
       const value = apply(server)
@@ -159,7 +180,7 @@ export class Transactions {
         pool.release(connection)
         tellIfHeldUp()
         if ("problem" in reply) fail("Failed to execute statement", reply.problem)
-        else over(Effect.succeed(reply.value as Exit.Exit<A, E>))
+        else over(Exit.succeed(reply.value as Exit.Exit<A, E>))
       })
     }
     const refuse = chance.happens(refused)
@@ -172,7 +193,7 @@ export class Transactions {
       if (refuse) connection.close(false)
       pool.release(connection)
       if (refuse) fail("Failed to acquire connection", { code: undefined, reason: "the connection failed" })
-      else over(Effect.interrupt)
+      else over()
     })
     // A transaction is not interrupted before it is rolled back; see `SqlTransaction`.
     return Effect.suspend(() => {

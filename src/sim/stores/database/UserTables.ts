@@ -65,6 +65,11 @@ export class UserTables {
     return Effect.runSync(Effect.orDie(this.#audit.list({ limit: Number.MAX_SAFE_INTEGER })))
   }
 
+  /** Whether they are, or were, compared with those of production. */
+  get isCompared(): boolean {
+    return this.#comparison !== undefined
+  }
+
   /** Answers that were compared with those of production. */
   get answers(): number {
     return this.#comparison?.answers ?? 0

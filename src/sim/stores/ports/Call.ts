@@ -1,5 +1,6 @@
 import { Context, Effect } from "effect"
-import { LinkTenure, refused } from "../../../storage/links/buckets/LinkTenure.ts"
+import type { Direct } from "../../../fibers/Direct.ts"
+import { LinkTenure, refused, type Tenure, Tenured } from "../../../storage/links/buckets/LinkTenure.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
 import { type Plan, transaction } from "../database/Transactions.ts"
 import type { DatabaseCopy } from "../DatabaseCopy.ts"
@@ -67,6 +68,26 @@ const asksEpoch: ReadonlySet<string> = new Set([
   "VisitStore.totals"
 ])
 
+/** What an operation does for a caller that knows an epoch of the database, which is refused when that is old, and a tenure. */
+const fenced =
+  <A, E>(
+    operation: string,
+    { epoch, tenure }: { readonly epoch: number | undefined; readonly tenure: Tenure | undefined },
+    isUnfenced: boolean,
+    apply: (copy: DatabaseCopy) => Effect.Effect<A, E>
+  ) =>
+  (copy: DatabaseCopy): Effect.Effect<A, E | StorageError> => {
+    const { home } = copy.tables
+    if (epoch !== undefined && home.epoch > epoch && !isUnfenced) return refused(operation)
+    home.tenure = tenure
+    return Effect.ensuring(
+      apply(copy),
+      Effect.sync(() => {
+        home.tenure = undefined
+      })
+    )
+  }
+
 /**
  * The same for a caller that knows an epoch of the database: an operation by an old one is refused when it comes to its end, unless it `isUnfenced`. PostgreSQL has those
  * end that had begun before the epoch was raised, and who raises it waits for them.
@@ -81,15 +102,34 @@ export const onTenure =
         asked?.epoch === undefined || isTransaction
           ? plan
           : { isTransaction: true, steps: [{ writes: false }, ...steps] }
-      return call<A, E | StorageError>(operation, whole, (copy) => {
-        const { home } = copy.tables
-        if (epoch !== undefined && home.epoch > epoch && !isUnfenced) return refused(operation)
-        home.tenure = tenure
-        return Effect.ensuring(
-          apply(copy),
-          Effect.sync(() => {
-            home.tenure = undefined
-          })
-        )
-      })
+      return call<A, E | StorageError>(
+        operation,
+        whole,
+        fenced(operation, { epoch, tenure }, isUnfenced, apply)
+      )
     })
+
+/** Has a process carry out a statement that asks by itself whether the caller's epoch is in force, as production does without a fiber. */
+export type CallDirect = <A>(
+  operation: string,
+  plan: Plan,
+  apply: (copy: DatabaseCopy) => Effect.Effect<A, StorageError>
+) => Tenured<A>
+
+/** The same: a fiber has it by `call`, as a part of the transaction that it is in, and others have it run `then`. */
+export const direct =
+  (
+    call: Call,
+    then: <A>(
+      operation: string,
+      plan: Plan,
+      apply: (copy: DatabaseCopy) => Effect.Effect<A, StorageError>
+    ) => Direct<A, StorageError>,
+    isUnfenced: boolean
+  ): CallDirect =>
+  (operation, plan, apply) =>
+    new Tenured(
+      (tenure) =>
+        then(operation, plan, fenced(operation, { epoch: tenure?.epoch, tenure }, isUnfenced, apply)),
+      call(operation, plan, apply)
+    )

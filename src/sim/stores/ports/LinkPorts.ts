@@ -11,7 +11,7 @@ import { type Plan, query, statement, transaction } from "../database/Transactio
 import type { DatabaseCopy } from "../DatabaseCopy.ts"
 import * as BucketHome from "../homes/BucketHome.ts"
 import * as LinkLifetimeMemory from "../LinkLifetimeMemory.ts"
-import type { Call } from "./Call.ts"
+import type { Call, CallDirect } from "./Call.ts"
 
 /** What the ports of links ask the database. */
 export interface Surroundings {
@@ -99,19 +99,25 @@ const takeVisits = ({ announce, links, tables }: DatabaseCopy, takes: ReadonlyAr
 
 const linkStore = (
   call: Call,
+  callDirect: CallDirect,
   by: string,
   { outbox, primary: { tables } }: Surroundings
 ): typeof LinkStore.Service => {
   const presentRowsOf = (questions: Keyed) => rowsOf(questions.filter(({ key }) => tables.rows.has(key)))
   const hasOutbox = () => outbox() !== undefined
   return {
-    insertMany: (links) =>
-      call(
-        "LinkStore.insertMany",
-        planOfKeys(links, () => rowsOf(links), hasOutbox()),
-        (copy) => insert(copy, by, outbox() ?? copy.links, links)
-      ),
-    findMany: (keys) => call("LinkStore.findMany", query, ({ links }) => links.findMany(keys)),
+    insertMany: (links) => {
+      const plan = planOfKeys(
+        links,
+        () => rowsOf(links),
+        hasOutbox() && links.some(({ owner }) => owner !== null)
+      )
+      const apply = (copy: DatabaseCopy) => insert(copy, by, outbox() ?? copy.links, links)
+      return plan.isTransaction
+        ? call("LinkStore.insertMany", plan, apply)
+        : callDirect("LinkStore.insertMany", plan, apply)
+    },
+    findMany: (keys) => callDirect("LinkStore.findMany", query, ({ links }) => links.findMany(keys)),
     deleteMany: (deletions) =>
       call(
         "LinkStore.deleteMany",
@@ -280,10 +286,11 @@ const linkRemovals = (
 /** The stores of links, of the guards of their creates, and of what ends them, as a process reaches them. */
 export const make = (
   call: Call,
+  callDirect: CallDirect,
   by: string,
   surroundings: Surroundings
 ): Context.Context<LinkStore | GuardedCreates | LinkLifetime | LinkRemovals> =>
-  Context.make(LinkStore, linkStore(call, by, surroundings)).pipe(
+  Context.make(LinkStore, linkStore(call, callDirect, by, surroundings)).pipe(
     Context.add(GuardedCreates, guardedCreates(call, by, surroundings)),
     Context.add(LinkLifetime, linkLifetime(call, by, surroundings)),
     Context.add(LinkRemovals, linkRemovals(call, by, surroundings))

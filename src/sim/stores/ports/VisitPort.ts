@@ -1,12 +1,13 @@
 import { Effect } from "effect"
 import { isLinkSubject } from "../../../model/Visit.ts"
 import { StorageError } from "../../../storage/StorageError.ts"
+import * as RankStep from "../../../storage/visits/RankStep.ts"
 import type { VisitBatch, VisitStore } from "../../../storage/visits/VisitStore.ts"
 import type { Journal } from "../../Journal.ts"
 import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
 import type { DatabaseCopy } from "../DatabaseCopy.ts"
 import * as VisitStoreMemory from "../VisitStoreMemory.ts"
-import type { Call } from "./Call.ts"
+import type { Call, CallDirect } from "./Call.ts"
 
 /** Visits of keys that a process had counted. */
 export type Uncounted = readonly [by: string, visits: ReadonlyArray<readonly [key: string, visits: number]>]
@@ -79,7 +80,12 @@ const writeVisits = (
 const notNow = new StorageError({ operation: "VisitStore.rank", applied: "no", reason: "not yet" })
 
 /** The store of visits, as a process reaches it. */
-export const make = (call: Call, by: string, surroundings: Surroundings): typeof VisitStore.Service => {
+export const make = (
+  call: Call,
+  callDirect: CallDirect,
+  by: string,
+  surroundings: Surroundings
+): typeof VisitStore.Service => {
   const { isOneOfSeveral, journal } = surroundings
   const writing = ({ hours, writer }: VisitBatch) =>
     transaction(
@@ -96,7 +102,7 @@ export const make = (call: Call, by: string, surroundings: Surroundings): typeof
       const write = ask("write", writing(batch), (_, copy) => writeVisits(copy, by, batch, surroundings))
       return isOneOfSeveral ? write : noteWrites(journal, by, () => write)(batch)
     },
-    totals: (subjects) => ask("totals", query, (visits) => visits.totals(subjects)),
+    totals: (subjects) => callDirect("VisitStore.totals", query, ({ visits }) => visits.totals(subjects)),
     series: (range, interval) => ask("series", query, (visits) => visits.series(range, interval)),
     visitors: (range, interval) => ask("visitors", query, (visits) => visits.visitors(range, interval)),
     top: (range, max) => ask("top", query, (visits) => visits.top(range, max)),
@@ -107,23 +113,22 @@ export const make = (call: Call, by: string, surroundings: Surroundings): typeof
         (visits) => visits.rollUp(until, max)
       ),
     rank: (until, max, handOn) =>
-      Effect.gen(function* () {
-        const step = yield* ask("rank", query, (visits, { comparison, tables }) => {
+      RankStep.take(
+        ask("rank", query, (visits, { comparison, tables }) => {
           const step = VisitStoreMemory.nextRanks(tables.visits, until, max)
           // Those of production tell what they would hand on.
           const compared = comparison && Effect.ignore(visits.rank(until, max, () => notNow))
           return Effect.as(compared ?? Effect.void, step)
-        })
-        if (step === undefined) return false
-        if (step.ranks.length > 0) yield* handOn(step.ranks)
-        yield* ask("rank", statement(), (_, { log, tables }) =>
-          Effect.sync(() => {
-            const undo = VisitStoreMemory.noteRanked(tables.visits, step)
-            if (undo !== undefined) log.changed("visit_ranked", "", undo)
-          })
-        )
-        return true
-      }),
+        }),
+        handOn,
+        (step) =>
+          ask("rank", statement(), (_, { log, tables }) =>
+            Effect.sync(() => {
+              const undo = VisitStoreMemory.noteRanked(tables.visits, step)
+              if (undo !== undefined) log.changed("visit_ranked", "", undo)
+            })
+          )
+      ),
     drop: (before, max) => ask("drop", statement(), (visits) => visits.drop(before, max)),
     dropWriters: (before) => ask("dropWriters", statement(), (visits) => visits.dropWriters(before)),
     forget: (subjects) =>
