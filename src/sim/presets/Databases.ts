@@ -8,8 +8,8 @@ const answersOfFormer = {
   probability: 0,
   most_ms: 2_500,
   single: {
-    probability: 0.4,
-    at: ["KeyRangeStore.advance", "KeyStock.take", "KeyStock.record", "KeyStock.fill"] as const
+    probability: 0.6,
+    at: ["KeyRangeStore.advance", "KeyStock.take"] as const
   }
 }
 
@@ -25,11 +25,11 @@ export const withStandby = (options: SimOptions, chance: Chance): SimOptions => 
   const standbyRoutes_ms = new Chance(chance.below(2 ** 31), "routes").pick([0, 3_000])
   const faults = { ...options.faults, databaseFailover, databaseLag_ms, formerPrimary_ms, standbyRoutes_ms }
   if (databaseLag_ms === 0) return { ...options, witnessed: true, faults }
+  // What the former primary was asked for it answers when another one is known.
+  const isAnsweredLate = new Chance(chance.below(2 ** 31), "late answers").happens(0.7)
   // Where keys leave the database all the time, moves of them are among what it forgets.
-  const isHungry = chance.happens(0.5)
+  const isHungry = chance.happens(0.5) || isAnsweredLate
   const drawn = isHungry ? withWorkload(scarce(options, chance), { created: 0.8, bursts: 0.1 }) : options
-  // What was asked of the former primary is answered when another one is known.
-  const isAnsweredLate = new Chance(chance.below(2 ** 31), "late answers").happens(0.5)
   return {
     ...withWorkload(drawn, { withAccount: 0 }),
     witnessed: true,
@@ -38,7 +38,7 @@ export const withStandby = (options: SimOptions, chance: Chance): SimOptions => 
     faults: {
       ...faults,
       ...(isHungry && { databaseFailover: { perMinute: 12, least_ms: 50, most_ms: 2_000 } }),
-      ...(isAnsweredLate && { slowCalls: answersOfFormer }),
+      ...(isAnsweredLate && { slowCalls: answersOfFormer, formerPrimary_ms: 6_000 }),
       redisFailover: never,
       redisLoss: never
     }
@@ -121,8 +121,14 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
   const losesAnswers = databaseCalls.lost > 0 && new Chance(seed, "lost answers").happens(0.3)
   const isAwayForLong =
     options.connectionsMax > fewConnections && new Chance(seed, "long outages").happens(0.25)
+  // Users who are removed meanwhile have links there.
+  const { signedIn, withAccount } = options.workload
+  const ofUsers = isAwayForLong && new Chance(seed, "users of long outages").happens(0.6)
+  const drawn = ofUsers
+    ? withWorkload(options, { withAccount: Math.max(0.4, withAccount), signedIn: Math.max(0.1, signedIn) })
+    : options
   return {
-    ...options,
+    ...drawn,
     databases,
     faults: {
       ...options.faults,
