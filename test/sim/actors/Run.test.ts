@@ -32,7 +32,8 @@ describe("a simulated deployment", () => {
 
   it("has users who sign in, use their sessions and sign out, and one who is disabled now and then", () => {
     const calm = presets.calm()
-    const signedIn = run(1, { ...calm, workload: { ...calm.workload, withAccount: 0.2, signedIn: 0.5 } })
+    const workload = { ...calm.workload, withAccount: 0.2, signedIn: 0.5 }
+    const signedIn = run(3, { ...calm, faulty_s: 62, workload })
     expect(signedIn.violations).toEqual([])
     const { exchanges, journal } = signedIn.evidence
     for (const [kind, status] of [

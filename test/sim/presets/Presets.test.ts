@@ -4,7 +4,7 @@ import * as Changes from "../../../src/sim/clients/Changes.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
 import { protocolSteps } from "../../../src/sim/presets/Steps.ts"
 
-const seeds = Array.from({ length: 400 }, (_, index) => index + 1)
+const seeds = Array.from({ length: 600 }, (_, index) => index + 1)
 
 /** The values of every field that is no object, by its path. */
 const valuesOf = (options: object, path = ""): ReadonlyArray<readonly [path: string, value: unknown]> =>
