@@ -45,7 +45,7 @@ export interface EditWish {
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
-  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes, a `guess` for one that never exists. */
+  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes, a `guess` for one that never exists, a `crawl` for what crawlers may read. */
   readonly kind:
     | "create"
     | "redirect"
@@ -54,6 +54,7 @@ export interface Wish {
     | "show"
     | "preview"
     | "statistics"
+    | "crawl"
     | "change"
     | "delete"
     | "list"

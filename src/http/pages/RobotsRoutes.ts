@@ -14,7 +14,7 @@ import { orProblem } from "../links/LinkAnswers.ts"
 const crawlableMax = 5_000
 
 /** How long a node caches what it has read. */
-const keepFor = Duration.minutes(1)
+export const keepFor = Duration.minutes(1)
 
 const headers = {
   "content-type": "text/plain; charset=utf-8",

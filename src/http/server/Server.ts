@@ -57,6 +57,7 @@ export const linkOperations = (options: CreationOptions) =>
     links: LinkRoutes.make(options),
     redirects: RedirectRoutes.make(options.own),
     stats: StatsRoutes.make,
+    robots: RobotsRoutes.make,
     health: HealthRoutes.make
   })
 
@@ -74,7 +75,6 @@ const operations = (options: OperationsOptions) =>
       domains: yield* DomainRoutes.make(own),
       certificates: yield* DomainRoutes.certificates,
       audit: yield* AuditRoutes.make,
-      robots: yield* RobotsRoutes.make,
       metrics: yield* MetricsRoutes.make(options),
       cluster: yield* ClusterRoutes.make
     } satisfies Operations

@@ -2,6 +2,7 @@ import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import { Answers } from "./Answers.ts"
 import { Chosen } from "./Chosen.ts"
 import { Domains } from "./Domains.ts"
+import { Crawlers } from "./Crawlers.ts"
 import { DomainRequests } from "./DomainRequests.ts"
 import { Durability } from "./Durability.ts"
 import { ExactVisits } from "./ExactVisits.ts"
@@ -67,6 +68,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Lists,
   Shown,
   Previews,
+  Crawlers,
   BulkEdits,
   Domains,
   DomainRequests,

@@ -164,6 +164,8 @@ export const WorkloadOptions = Schema.Struct({
   shown: Probability,
   /** How likely a request asks for the statistics of a link, or of all of a user's links. Where some do, visitors differ in all that is counted of them. */
   statistics: Probability,
+  /** How likely a request asks which links crawlers may read. */
+  crawled: Probability,
   /** How likely a request lists the links. */
   listed: Probability,
   /** How likely a request begins a bulk edit, which gives all links that are in lists a title, page by page. */

@@ -94,6 +94,7 @@ export class Clients {
   readonly #passwords: Chance
   readonly #heads: Chance
   readonly #previews: Chance
+  readonly #crawlers: Chance
   readonly #requests: Requests
   readonly #creates: Creates
   readonly #listing: Lists
@@ -120,6 +121,7 @@ export class Clients {
     this.#passwords = options.world.chance("passwords of links")
     this.#heads = options.world.chance("redirects without bodies")
     this.#previews = options.world.chance("previews")
+    this.#crawlers = options.world.chance("crawlers")
     this.#requests = new Requests(options)
     const domains = options.workload.withDomain > 0 ? domainNumbers : []
     this.#listing = new Lists(options.world, this.#requests, options.users, domains, this.#lists)
@@ -200,6 +202,7 @@ export class Clients {
     // What is counted of visitors is known where they differ in that alone.
     if (workload.varied === 0 && this.#statistics.happens(workload.statistics))
       return this.#statistics.ask(client, (chance) => own ?? this.#popular(this.#known, chance), done)
+    if (this.#crawlers.happens(workload.crawled)) return this.#crawl(client, done)
     if (this.#lists.happens(workload.editedInBulk)) {
       this.#archive(`${client}'s rivals`)
       return this.#edits.begin(client, done)
@@ -297,6 +300,15 @@ export class Clients {
   #preview(client: string, key: string, done: () => void) {
     const wish: LinkWish = { client, kind: "preview", key, direct: this.#previews.happens(0.5) }
     this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
+      if (answer?.response.status === 200) exchange!.body = answer.response.body
+      done()
+    })
+  }
+
+  /** Asks which links of the default domain crawlers may read. */
+  #crawl(client: string, done: () => void) {
+    const wish: Wish = { client, kind: "crawl", direct: this.#crawlers.happens(0.5) }
+    this.#requests.send([wish], { method: "GET", path: "/robots.txt", headers: {} }, ([exchange], answer) => {
       if (answer?.response.status === 200) exchange!.body = answer.response.body
       done()
     })

@@ -33,6 +33,12 @@ const asItWas = (row: Link | null, now_ms: number): Link | null => {
   return row.deletedAt === null ? null : { ...row, deletedAt: null, updatedAt: row.createdAt }
 }
 
+/** Crawlers ask often which links they may read, of which there are many. */
+const crawled = withFaults(
+  { kill: { perMinute: 6, least_ms: 200, most_ms: 2_000 } },
+  { crawled: 0.05, withChoices: 0.6, varied: 1, withDomain: 0, deleted: 0.2, changed: 0.2, edited: 0.5 }
+)
+
 /** What can be broken about the links and their primary key. */
 export const links: ReadonlyArray<Mutant> = [
   {
@@ -285,5 +291,37 @@ export const links: ReadonlyArray<Mutant> = [
           )
         )
     }))
+  },
+  {
+    name: "crawlers-miss-the-newest",
+    text: "Crawlers are not told of the newest link that is for them.",
+    promise: "C2",
+    checker: "crawlers",
+    options: crawled,
+    make: atPort((links) => ({
+      crawlable: (query) => Effect.map(links.crawlable(query), (keys) => keys.slice(1))
+    }))
+  },
+  {
+    name: "crawlers-told-of-former-links",
+    text: "Crawlers go on being told of links that were for them once.",
+    promise: "C2",
+    checker: "crawlers",
+    options: crawled,
+    make: () => {
+      const told = new Set<string>()
+      return {
+        ports: ({ links }) => ({
+          links: {
+            ...links,
+            crawlable: (query) =>
+              Effect.map(links.crawlable(query), (keys) => {
+                for (const key of keys) told.add(key)
+                return Array.from(told)
+              })
+          }
+        })
+      }
+    }
   }
 ]

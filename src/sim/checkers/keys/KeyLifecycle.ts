@@ -69,7 +69,7 @@ class Ways {
       case "preloaded":
         return this.#move(entry, "preloaded", ["stocked"])
       case "recorded":
-        return this.#move(entry, "recorded", ["minted", "stocked", "preloaded"])
+        return this.#record(entry)
       case "pushed":
         return this.#push(entry)
       case "leased":
@@ -150,6 +150,14 @@ class Ways {
         this.#found(entry, `${key} was ${entry.tag} when it was ${place ?? "unknown"}`, key)
       this.#places.set(key, to)
     }
+  }
+
+  /** A former primary may record what the newer one has recorded already: that is forgotten. */
+  #record(entry: Entry<"recorded">) {
+    const from = ["minted", "stocked", "preloaded"] as const
+    const isFree = (key: string) => from.some((place) => place === this.#places.get(key))
+    const keys = entry.isInVain === true ? entry.keys.filter(isFree) : entry.keys
+    this.#move({ ...entry, keys }, "recorded", from)
   }
 
   #push(entry: Entry<"pushed">) {
