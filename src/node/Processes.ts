@@ -8,8 +8,13 @@ const settledAfter = Duration.seconds(30)
 /** After so many failures of one process in a row it is not restarted. */
 const failuresMax = 8
 
-/** The delay before a restart, by the number of failures in a row: 1 s, then twice as long each time, 30 s at most. */
-const waitAfter = (failures: number) => Duration.seconds(Math.min(30, 2 ** (failures - 1)))
+/** How often a process has failed in a row, when it has ended once more. `lasted`: how long it lived this time. */
+export const failuresAfter = (failures: number, lasted: Duration.Duration): number =>
+  Duration.lessThan(lasted, settledAfter) ? failures + 1 : 1
+
+/** The delay before a restart, by the number of failures in a row: 1 s, then twice as long each time, 30 s at most. None: it is not restarted. */
+export const restartIn = (failures: number): Option.Option<Duration.Duration> =>
+  failures > failuresMax ? Option.none() : Option.some(Duration.seconds(Math.min(30, 2 ** (failures - 1))))
 
 /**
  * How long after a graceful shutdown of a process a signal may be heard that all of them received. The event loop can tell of the end of a process first, above
@@ -125,13 +130,15 @@ const keepRunning = Effect.fnUntraced(function* (
     if (isStopping()) return yield* Effect.never
     hasListened ||= end.hasListened()
     if (!hasListened) return yield* new ProcessFailed({ number, how: end.how })
-    failures = Duration.lessThan(lasted, settledAfter) ? failures + 1 : 1
-    if (failures > failuresMax) {
+    failures = failuresAfter(failures, lasted)
+    const wait = restartIn(failures)
+    if (Option.isNone(wait)) {
       return yield* new ProcessFailed({ number, how: `${end.how}, ${failures} times in a row` })
     }
-    const wait = waitAfter(failures)
-    yield* Effect.logWarning(`Process ${number} ${end.how}; it is started again in ${Duration.format(wait)}`)
-    yield* Effect.sleep(wait)
+    yield* Effect.logWarning(
+      `Process ${number} ${end.how}; it is started again in ${Duration.format(wait.value)}`
+    )
+    yield* Effect.sleep(wait.value)
   }
 })
 

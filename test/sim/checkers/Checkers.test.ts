@@ -30,6 +30,7 @@ import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MachineTime } from "../../../src/sim/checkers/MachineTime.ts"
 import { MintedOnce } from "../../../src/sim/checkers/keys/MintedOnce.ts"
 import { PoolLevel } from "../../../src/sim/checkers/keys/PoolLevel.ts"
+import { Crawlers } from "../../../src/sim/checkers/Crawlers.ts"
 import { Previews } from "../../../src/sim/checkers/Previews.ts"
 import { Quarantine } from "../../../src/sim/checkers/keys/Quarantine.ts"
 import { FailedLookUps } from "../../../src/sim/checkers/users/FailedLookUps.ts"
@@ -153,6 +154,15 @@ const previewing = (at_s: number, some: object = {}, status = 200) =>
     status,
     location: undefined,
     body: JSON.stringify({ url: row.url, createdAt: formatMoment(row.createdAt), visits: 0, ...some })
+  })
+const crawlable = { ...bound, link: { ...row, crawlable: true } } as const
+/** Crawlers ask what they may read, and are told of these links. */
+const crawling = (at_s: number, ...keys: ReadonlyArray<string>) =>
+  exchange(at_s, {
+    kind: "crawl",
+    key: undefined,
+    location: undefined,
+    body: ["User-agent: *", ...keys.map((key) => `Allow: /${key}$`), "Disallow: /", ""].join("\n")
   })
 /** A link of a list, as it is stored but for some fields. */
 const ofList = (key = "abc", some: Partial<ShownLink> = {}) => {
@@ -816,6 +826,25 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Shown,
     { exchanges: [exchange(2, {}), showing(4, { visitsLeft: 2, maxVisits: 2 })], journal: [limited(2)] }
   ],
+  [
+    "a link that crawlers are told of, and that is not for them",
+    Crawlers,
+    { exchanges: [crawling(4, "abc")], journal: [bound] }
+  ],
+  [
+    "a link with a password that crawlers are told of",
+    Crawlers,
+    {
+      exchanges: [crawling(4, "abc")],
+      journal: [{ ...bound, link: { ...row, crawlable: true, passwordHash: "open sesame" } }]
+    }
+  ],
+  [
+    "a link that crawlers are told of, and that was gone when a node was asked first",
+    Crawlers,
+    { exchanges: [crawling(4, "abc")], journal: [crawlable, deleted(2 * s_us)] }
+  ],
+  ["a link that crawlers are not told of", Crawlers, { exchanges: [crawling(4)], journal: [crawlable] }],
   ["a preview of another target", Previews, { exchanges: [previewing(4, { url: "https://example.com/2" })] }],
   [
     "a preview of a link as it was before a change",
@@ -940,6 +969,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
         { tag: "ready", at_us: 1.3 * s_us, asked_us: 1.2 * s_us, by }
       ]
     }
+  ],
+  [
+    "a command that was sent to Redis behind one that was not answered in time",
+    Sessions,
+    { journal: [{ tag: "sent behind", at_us: s_us, by, operation: "KeyPool.lease" }] }
   ],
   [
     "a connection to a primary that was left behind",
@@ -2754,6 +2788,44 @@ describe("the checkers", () => {
     expect(shown([bound, visited(2), counted(3, 1)], previewing(4, { visits: 1 }))).toEqual([])
     expect(shown([limited(2)], previewing(4, {}, 410))).toEqual([])
     expect(shown([bound, deleted(2 * s_us)], previewing(4, {}, 410))).toEqual([])
+  })
+
+  it("find nothing in links that crawlers are told of within a minute, nor in one that may not be there", () => {
+    const crawled = (journal: ReadonlyArray<JournalEntry>, ...exchanges: ReadonlyArray<Exchange>) =>
+      Crawlers.check(evidence({ exchanges, journal }))
+    expect(crawled([crawlable], crawling(4, "abc"))).toEqual([])
+    expect(crawled([bound], crawling(4))).toEqual([])
+    // A node goes on with what it has read.
+    expect(crawled([crawlable, deleted(5 * s_us)], crawling(4, "abc"), crawling(60, "abc"))).toEqual([])
+    expect(crawled([crawlable, deleted(5 * s_us)], crawling(4, "abc"), crawling(66, "abc"))).toHaveLength(1)
+    const second = { ...crawlable, at_us: 5 * s_us, link: { ...crawlable.link, key: "xyz" } }
+    expect(crawled([crawlable, second], crawling(4, "abc"), crawling(30, "abc"))).toEqual([])
+    expect(crawled([crawlable, second], crawling(4, "abc"), crawling(66, "abc"))).toHaveLength(1)
+    // It may have read that when it gave no answer.
+    const unanswered = exchange(2, { kind: "crawl", key: undefined, status: 504, answeredBy: undefined })
+    expect(crawled([{ ...crawlable, at_us: 3 * s_us }], unanswered, crawling(4))).toEqual([])
+    expect(crawled([{ ...crawlable, link: { ...crawlable.link, expiresAt: 9_000 } }], crawling(4))).toEqual(
+      []
+    )
+    const strikes = [{ name: "cutDatabase", whom: "node 0", at_us: 3 * s_us, for_us: s_us }]
+    expect(Crawlers.check(evidence({ exchanges: [crawling(4)], journal: [crawlable], strikes }))).toEqual([])
+  })
+
+  it("find nothing in what a former primary records that the newer one has recorded already, and something where it is none", () => {
+    const again = { ...recorded(3, 1, ["k"]), batch: "2/0" }
+    const found = (entry: JournalEntry) =>
+      KeyLifecycle.check(evidence({ journal: [...way(["k"]), entry], pooled: new Set() })).length
+    expect(found({ ...again, isInVain: true })).toBe(0)
+    expect(found(again)).toBe(1)
+  })
+
+  it("find nothing in the keys of a lease that was about to be given up, and something where it was given up long before", () => {
+    const lost = (took_us: number) =>
+      Ledger.check(
+        evidence({ journal: [...way(["k"]), { ...handed, took_us }, ended(20, 0)], end_us: 60 * s_us })
+      ).length
+    expect(lost(s_us)).toBe(0)
+    expect(lost(2 * s_us)).toBeGreaterThan(0)
   })
 
   it("find nothing in users who are added, refused and listed as they should be", () => {

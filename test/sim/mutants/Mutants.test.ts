@@ -63,7 +63,9 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["only-the-first-rank", 4],
   ["messages-removed-unqueued", 2],
   ["last-host-remembered", 8],
-  ["domains-read-once", 5]
+  ["domains-read-once", 5],
+  ["crawlers-miss-the-newest", 7],
+  ["silent-redis-kept", 1]
 ]
 const seedsTried = 100
 
