@@ -18,7 +18,7 @@ describe("a process that ends again and again", () => {
     expect(wait_s(failures(...Array.from({ length: 9 }, () => 29.9)))).toBeNull()
   })
 
-  it("begins anew when it has lived for 30 s", () => {
+  it("has its failures counted from the beginning when it has lived for 30 s", () => {
     expect(failures(1, 1, 1, 30)).toBe(1)
     expect(failures(1, 1, 1, 30, 3_600, 40)).toBe(1)
     expect(failures(...Array.from({ length: 8 }, () => 1), 30, 1)).toBe(2)

@@ -4,7 +4,7 @@ import { keepFor } from "../../http/pages/RobotsRoutes.ts"
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { ms_us, s_us } from "../world/Time.ts"
-import { type Life, type Version, versionsIn } from "./facts/lives.ts"
+import { isLasting, type Life, type Version, versionsIn } from "./facts/lives.ts"
 
 /** How long after it was asked for what a node has read may be told still, and how long a request is on its way. */
 const kept_us = Duration.toMillis(keepFor) * ms_us + s_us
@@ -14,10 +14,6 @@ const aftermath_us = 6 * s_us
 
 /** Whether crawlers may read a link, as long as it leads somewhere. */
 const isCrawlable = ({ link }: Version): boolean => link.crawlable && link.passwordHash === null
-
-/** Whether a link leads somewhere for as long as nobody deletes it. */
-const isLasting = ({ link: { expiresAt, maxVisits, validSince } }: Version): boolean =>
-  expiresAt === null && maxVisits === null && validSince === null
 
 const isThereIn = ({ bound_us, ended_us }: Life, from_us: number, until_us: number): boolean =>
   bound_us <= until_us && ended_us >= from_us
@@ -47,12 +43,10 @@ export const Crawlers: Checker = {
       )
     const inDefault = Array.from(lives).filter(([text]) => domainKeyOf(text).domain === defaultDomain)
     const aways = strikes.filter(({ name }) => /^(?:cutD|d)atabase/.test(name))
+    const unanswered = journal.filter(({ tag }) => tag === "unanswered")
     const mayBeAway = (by: string, from_us: number, until_us: number) =>
       aways.some(({ at_us, for_us }) => at_us <= until_us && at_us + for_us + aftermath_us >= from_us) ||
-      journal.some(
-        (entry) =>
-          entry.tag === "unanswered" && entry.by === by && entry.at_us >= from_us && entry.at_us <= until_us
-      )
+      unanswered.some((entry) => entry.by === by && entry.at_us >= from_us && entry.at_us <= until_us)
     return crawls.flatMap((exchange): ReadonlyArray<Violation> => {
       const { answered_us = end_us, answeredBy = "", body, number } = exchange
       if (body === undefined) return []

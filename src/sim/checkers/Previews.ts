@@ -1,7 +1,7 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import { answersOf } from "./facts/answers.ts"
 import { domainsUnread } from "./facts/domainReads.ts"
-import type { Version } from "./facts/lives.ts"
+import { isLasting, type Version } from "./facts/lives.ts"
 import { wrongTotalsOf } from "./facts/shown.ts"
 import { isTarget, mayBeBlocked } from "./facts/targets.ts"
 
@@ -25,10 +25,6 @@ const shows = (preview: Preview, version: Version): boolean =>
   (version.link.passwordHash === null
     ? preview.url !== null && isTarget(version.link, preview.url)
     : preview.url === null)
-
-/** Whether a link leads somewhere for as long as nobody deletes it. */
-const isLasting = ({ link: { expiresAt, maxVisits, validSince } }: Version): boolean =>
-  expiresAt === null && maxVisits === null && validSince === null
 
 /** Anybody is shown where a link leads, as it is or was within the last second, and of one with a password that it has one. A preview has no more visits than there were, and no fewer than the store had taken. */
 export const Previews: Checker = {

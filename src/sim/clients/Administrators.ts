@@ -7,6 +7,7 @@ import type { Exchange, Wish } from "../History.ts"
 import type { Requests } from "./Requests.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
+import { lookedForHere_ms } from "../stores/ports/OwnersPorts.ts"
 import type { World, WorldEvent } from "../world/World.ts"
 
 /** How long the user who is disabled now and then is enabled, and disabled, on average. */
@@ -32,8 +33,8 @@ const removalShare = 0.2
 /** When a user who leaves is removed, as a part of the time in which clients work: at least, and at most. */
 const removedAt = { least: 0.2, most: 0.8 }
 
-/** How long a database is away from when on links of users who are removed are given up too soon, and how likely somebody is removed then. */
-const long_us = 20 * s_us
+/** For how long at least a database is away when administrators may remove a user at its beginning, and how likely one does. */
+const long_us = lookedForHere_ms * ms_us
 const struckShare = 0.6
 
 /** Administrators, who disable a user now and then and enable them again, and remove some, by the API key of the deployment; and try to end the last user who is one, which is refused. */

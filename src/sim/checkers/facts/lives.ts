@@ -32,6 +32,10 @@ interface Begun extends Life {
 
 const never_us = Number.POSITIVE_INFINITY
 
+/** Whether a link leads somewhere for as long as nobody deletes it. */
+export const isLasting = ({ link: { expiresAt, maxVisits, validSince } }: Version): boolean =>
+  expiresAt === null && maxVisits === null && validSince === null
+
 /** What a link was like in a time. */
 export const versionsIn = ({ versions }: Life, from_us: number, until_us: number): ReadonlyArray<Version> =>
   versions.filter(

@@ -99,7 +99,7 @@ export class Transactions {
     ).pipe(asStorageError(operation), Effect.flatten)
   }
 
-  /** The same without a fiber, as production has some statements: what was begun goes on, whoever waits for it no more. */
+  /** The same without a fiber, as production sends some statements. A call that was begun goes on when nobody waits for its answer any more. */
   runThen<A, E>(
     process: VirtualProcess,
     operation: string,
@@ -107,12 +107,8 @@ export class Transactions {
     apply: (server: DatabaseServer) => Exit.Exit<A, E>
   ): Run<A, E | StorageError> {
     return (done) => {
-      let isOver = false
-      const forget = process.whenDead(() => {
-        if (!isOver) this.#options.journal.unanswered(process, operation)
-      })
+      const forget = process.whenDead(() => this.#options.journal.unanswered(process, operation))
       this.#begin(process, operation, plan, apply, (exit) => {
-        isOver = true
         forget()
         done(Exit.flatten(Exit.mapError(exit, (error) => storageErrorOf(operation, error))))
       })

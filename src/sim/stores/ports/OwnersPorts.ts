@@ -9,7 +9,7 @@ import { end, firstAsked, leftOf } from "../LinkRemovalsMemory.ts"
 import type { Call } from "./Call.ts"
 
 /** How long links of owners who are gone are looked for, instead of `lookedFor_ms`: runs would end before that. Longer than a create takes, and a node is paused meanwhile. */
-const lookedForHere_ms = lookedFor_ms / 30
+export const lookedForHere_ms = lookedFor_ms / 30
 
 /** The links of owners in one of several databases, as a process reaches them. Rows that another transaction has locked are passed over by SQL; here they are waited for. */
 export const links = (call: Call, by: string, { tables }: DatabaseCopy): OwnersLinks => ({
