@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { lossesOf } from "../checkers/keys/Ledger.ts"
-import { ReadYourWrites } from "../checkers/ReadYourWrites.ts"
+import { ReadYourWrites } from "../checkers/redirects/ReadYourWrites.ts"
 import type { Evidence } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { run } from "../Run.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { refusals } from "../../../src/sim/clients/Refusals.ts"
-import { Refusals } from "../../../src/sim/checkers/Refusals.ts"
+import { Refusals } from "../../../src/sim/checkers/links/Refusals.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { created, evidence, exchange, row } from "../actors/Evidence.ts"

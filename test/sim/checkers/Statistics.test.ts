@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Statistics } from "../../../src/sim/checkers/Statistics.ts"
+import { Statistics } from "../../../src/sim/checkers/visits/Statistics.ts"
 import { countedOf, type Traits } from "../../../src/sim/clients/Traits.ts"
 import type { Exchange, StatisticsWish } from "../../../src/sim/History.ts"
 import type { JournalEntry } from "../../../src/sim/Journal.ts"

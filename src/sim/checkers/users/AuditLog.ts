@@ -6,7 +6,7 @@ import { type AuditEntry, entriesPerHour, placesOf } from "../../../storage/acco
 import { administrator, oldEntries } from "../../deployment/Users.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
-import { triesMax } from "../ExactVisits.ts"
+import { triesMax } from "../visits/ExactVisits.ts"
 import { keptFor_ms } from "../../deployment/UserParts.ts"
 
 /** An entry as an answer shows it. */

@@ -2,7 +2,7 @@ import { answerMax_us } from "../../deployment/VirtualNode.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { s_us } from "../../world/Time.ts"
-import { triesMax } from "../ExactVisits.ts"
+import { triesMax } from "../visits/ExactVisits.ts"
 import type { Use } from "./Quotas.ts"
 
 /** Within what time a node ends what it has reserved for a look-up: it answers every request within it. */

@@ -4,7 +4,7 @@ import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
-import { triesMax } from "../ExactVisits.ts"
+import { triesMax } from "../visits/ExactVisits.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
 import { lifeLedBy } from "../facts/lives.ts"
 

@@ -1,5 +1,5 @@
-import type { Checker } from "../Evidence.ts"
-import { s_us } from "../world/Time.ts"
+import type { Checker } from "../../Evidence.ts"
+import { s_us } from "../../world/Time.ts"
 
 /** Within what time a node is ready again after something that may have kept it from that. */
 const readyWithin_us = 12 * s_us

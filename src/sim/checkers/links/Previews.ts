@@ -1,9 +1,9 @@
-import type { Checker, Violation } from "../Evidence.ts"
-import { answersOf } from "./facts/answers.ts"
-import { domainsUnread } from "./facts/domainReads.ts"
-import { isLasting, type Version } from "./facts/lives.ts"
-import { wrongTotalsOf } from "./facts/shown.ts"
-import { isTarget, mayBeBlocked } from "./facts/targets.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import { answersOf } from "../facts/answers.ts"
+import { domainsUnread } from "../facts/domainReads.ts"
+import { isLasting, type Version } from "../facts/lives.ts"
+import { wrongTotalsOf } from "../facts/shown.ts"
+import { isTarget, mayBeBlocked } from "../facts/targets.ts"
 
 /** What is read of a preview. */
 interface Preview {

@@ -1,8 +1,8 @@
 import { Array } from "effect"
-import { isNamedAsStored } from "../deployment/FurtherDomains.ts"
-import type { Checker, Evidence } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { ms_us, s_us } from "../world/Time.ts"
+import { isNamedAsStored } from "../../deployment/FurtherDomains.ts"
+import type { Checker, Evidence } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
 
 /** From when a node knows that the database is away, or a request has been sent to it, until the answer is there: it looks every 100 ms, and messages take their time where networks are slow. */
 const promptly_us = s_us

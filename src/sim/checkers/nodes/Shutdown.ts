@@ -1,5 +1,5 @@
-import type { Checker } from "../Evidence.ts"
-import { ms_us } from "../world/Time.ts"
+import type { Checker } from "../../Evidence.ts"
+import { ms_us } from "../../world/Time.ts"
 
 /** How long after SIGTERM a node says at the latest that it is not ready, if it is not paused. */
 const noticed_us = 100 * ms_us

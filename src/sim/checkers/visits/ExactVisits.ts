@@ -1,12 +1,12 @@
 import { Array } from "effect"
-import type { Checker, Evidence } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { s_us } from "../world/Time.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
-import { domainsUnread } from "./facts/domainReads.ts"
-import { type Known, knownOf } from "./facts/known.ts"
-import { createdLinks, type Life } from "./facts/lives.ts"
-import { isTarget, mayBeBlocked } from "./facts/targets.ts"
+import type { Checker, Evidence } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { s_us } from "../../world/Time.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { domainsUnread } from "../facts/domainReads.ts"
+import { type Known, knownOf } from "../facts/known.ts"
+import { createdLinks, type Life } from "../facts/lives.ts"
+import { isTarget, mayBeBlocked } from "../facts/targets.ts"
 
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
 export const triesMax = 4

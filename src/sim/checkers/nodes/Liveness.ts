@@ -1,10 +1,10 @@
-import { partitionOf } from "../../actors/links/UrlMapping.ts"
-import type { Checker, Evidence } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { keyLasts_s } from "../clients/AccountRequests.ts"
-import { endOf } from "../clients/Lasting.ts"
-import { ms_us, s_us } from "../world/Time.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
+import { partitionOf } from "../../../actors/links/UrlMapping.ts"
+import type { Checker, Evidence } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { keyLasts_s } from "../../clients/AccountRequests.ts"
+import { endOf } from "../../clients/Lasting.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
 
 /** How long after the end of all faults everything must work again. */
 const healWithin_us = 5 * s_us

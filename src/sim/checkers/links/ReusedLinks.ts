@@ -1,8 +1,8 @@
-import type { Checker, Evidence, Violation } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import type { Link } from "../../model/Link.ts"
-import type { JournalEntry } from "../Journal.ts"
-import { s_us } from "../world/Time.ts"
+import type { Checker, Evidence, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import type { Link } from "../../../model/Link.ts"
+import type { JournalEntry } from "../../Journal.ts"
+import { s_us } from "../../world/Time.ts"
 
 /** A link of a URL, for as long as it could be reused: microseconds since the world's beginning. */
 interface Standing {

@@ -1,4 +1,4 @@
-import type { Checker, Violation } from "../Evidence.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
 
 /** Answers that say nothing of what is wrong: none came, there were too many requests, the link is gone, or nobody could answer. */
 const isOpen = (status: number, kind: string): boolean =>

@@ -1,7 +1,7 @@
 import { Array } from "effect"
-import type { Checker, Evidence, Violation } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { s_us } from "../world/Time.ts"
+import type { Checker, Evidence, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { s_us } from "../../world/Time.ts"
 
 const isMade = ({ status }: Exchange) => status === 200 || status === 201
 

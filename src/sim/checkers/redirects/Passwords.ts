@@ -1,9 +1,9 @@
-import type { Checker, Violation } from "../Evidence.ts"
-import { meantBy } from "./facts/attributed.ts"
-import { domainsUnread } from "./facts/domainReads.ts"
-import { knownOf } from "./facts/known.ts"
-import { type Version, lifeLedBy } from "./facts/lives.ts"
-import { leads } from "./facts/targets.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import { meantBy } from "../facts/attributed.ts"
+import { domainsUnread } from "../facts/domainReads.ts"
+import { knownOf } from "../facts/known.ts"
+import { type Version, lifeLedBy } from "../facts/lives.ts"
+import { leads } from "../facts/targets.ts"
 
 const hasPassword = ({ link }: Version) => link.passwordHash !== null
 

@@ -1,10 +1,10 @@
-import type { Checker, Violation } from "../Evidence.ts"
-import type { ShownLink } from "../History.ts"
-import { s_us } from "../world/Time.ts"
-import { answersOf } from "./facts/answers.ts"
-import { domainsUnread } from "./facts/domainReads.ts"
-import type { Life } from "./facts/lives.ts"
-import { isShownAs, wrongTotalsOf } from "./facts/shown.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import type { ShownLink } from "../../History.ts"
+import { s_us } from "../../world/Time.ts"
+import { answersOf } from "../facts/answers.ts"
+import { domainsUnread } from "../facts/domainReads.ts"
+import type { Life } from "../facts/lives.ts"
+import { isShownAs, wrongTotalsOf } from "../facts/shown.ts"
 
 /**
  * Who asks for a link is shown it as it is, or as it was within the last second; one that is not deleted is found, by its own user alone where a user asks. It has no more visits than there were, and no fewer than the store had taken;

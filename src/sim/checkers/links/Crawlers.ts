@@ -1,10 +1,10 @@
 import { Duration } from "effect"
-import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
-import { keepFor } from "../../http/pages/RobotsRoutes.ts"
-import type { Checker, Violation } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { ms_us, s_us } from "../world/Time.ts"
-import { isLasting, type Life, type Version, versionsIn } from "./facts/lives.ts"
+import { defaultDomain, domainKeyOf } from "../../../keys/QualifiedKey.ts"
+import { keepFor } from "../../../http/pages/RobotsRoutes.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
+import { isLasting, type Life, type Version, versionsIn } from "../facts/lives.ts"
 
 /** How long after it was asked for what a node has read may be told still, and how long a request is on its way. */
 const kept_us = Duration.toMillis(keepFor) * ms_us + s_us

@@ -1,7 +1,7 @@
-import type { Checker, Violation } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { listings } from "./facts/listed.ts"
-import { lifeLeftBy, versionLeftBy } from "./facts/lives.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { listings } from "../facts/listed.ts"
+import { lifeLeftBy, versionLeftBy } from "../facts/lives.ts"
 
 /**
  * A bulk edit that was followed to its last page has a result for each link that its filter had from its first request to its last answer, and for none twice; what it says that it changed is changed so, tags among it, what it says that it deleted ended meanwhile, and both had

@@ -1,11 +1,11 @@
-import type { Checker, Violation } from "../Evidence.ts"
-import type { Exchange, ListWish } from "../History.ts"
-import { isRanked } from "../../storage/links/LinkStore.ts"
-import { listings } from "./facts/listed.ts"
-import { hasForgotten } from "./facts/remembered.ts"
-import { ranksOf, unranked } from "./facts/ranks.ts"
-import { versionsIn } from "./facts/lives.ts"
-import { isShownAs, visitsOf } from "./facts/shown.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import type { Exchange, ListWish } from "../../History.ts"
+import { isRanked } from "../../../storage/links/LinkStore.ts"
+import { listings } from "../facts/listed.ts"
+import { hasForgotten } from "../facts/remembered.ts"
+import { ranksOf, unranked } from "../facts/ranks.ts"
+import { versionsIn } from "../facts/lives.ts"
+import { isShownAs, visitsOf } from "../facts/shown.ts"
 
 /** A link's place in a list: when it was created, and the least and the most that its rank may have been meanwhile. */
 interface Place {

@@ -1,4 +1,4 @@
-import type { Checker } from "../Evidence.ts"
+import type { Checker } from "../../Evidence.ts"
 import {
   type Choices,
   choiceNames,
@@ -7,12 +7,12 @@ import {
   clearedOf,
   isSameChoice,
   saidOf
-} from "../clients/Choices.ts"
-import { endOf } from "../clients/Lasting.ts"
-import type { Link } from "../../model/Link.ts"
-import type { Exchange } from "../History.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
-import { lifeLeftBy, versionLeftBy } from "./facts/lives.ts"
+} from "../../clients/Choices.ts"
+import { endOf } from "../../clients/Lasting.ts"
+import type { Link } from "../../../model/Link.ts"
+import type { Exchange } from "../../History.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { lifeLeftBy, versionLeftBy } from "../facts/lives.ts"
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
 

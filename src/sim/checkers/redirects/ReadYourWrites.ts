@@ -1,10 +1,10 @@
-import type { Checker } from "../Evidence.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
-import { domainsUnread } from "./facts/domainReads.ts"
-import { knownOf } from "./facts/known.ts"
-import { createdLinks, lifeAt } from "./facts/lives.ts"
-import { removalsOf } from "./facts/removals.ts"
-import { mayBeBlocked } from "./facts/targets.ts"
+import type { Checker } from "../../Evidence.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { domainsUnread } from "../facts/domainReads.ts"
+import { knownOf } from "../facts/known.ts"
+import { createdLinks, lifeAt } from "../facts/lives.ts"
+import { removalsOf } from "../facts/removals.ts"
+import { mayBeBlocked } from "../facts/targets.ts"
 
 /** C3: after a 201, every node redirects the key until it is free again: it is unknown only before it is valid, and it has ended only if it was deleted or has expired. A node that has not reached the database since may take it for the link that had the key before (C4). */
 export const ReadYourWrites: Checker = {

@@ -1,5 +1,5 @@
-import type { Checker } from "../Evidence.ts"
-import { ms_us, s_us } from "../world/Time.ts"
+import type { Checker } from "../../Evidence.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
 
 /** A process that stood still for so long notices it. */
 const noticed_us = 1_100 * ms_us

@@ -1,4 +1,4 @@
-import type { Checker } from "../Evidence.ts"
+import type { Checker } from "../../Evidence.ts"
 
 /**
  * Nodes that wait do nothing: a run has no more tasks than some for each second and each request. See `tasksMaxOf` of `Deployment`, which ends a run that has: nothing else is judged of it, since what was

@@ -1,8 +1,8 @@
 import { Duration } from "effect"
-import { stopMax } from "../../visits/Visits.ts"
-import type { Checker, Evidence, Violation } from "../Evidence.ts"
-import type { JournalEntry } from "../Journal.ts"
-import { ms_us, s_us } from "../world/Time.ts"
+import { stopMax } from "../../../visits/Visits.ts"
+import type { Checker, Evidence, Violation } from "../../Evidence.ts"
+import type { JournalEntry } from "../../Journal.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
 
 /** What a kill may lose while the store takes each batch in time: the visits of the last second. */
 const killed_us = s_us

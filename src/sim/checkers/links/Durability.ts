@@ -1,7 +1,7 @@
-import type { Checker } from "../Evidence.ts"
-import type { Link } from "../../model/Link.ts"
-import { choiceNames, choiceOf, isSameChoice } from "../clients/Choices.ts"
-import { deletedLife, lifeLeftBy } from "./facts/lives.ts"
+import type { Checker } from "../../Evidence.ts"
+import type { Link } from "../../../model/Link.ts"
+import { choiceNames, choiceOf, isSameChoice } from "../../clients/Choices.ts"
+import { deletedLife, lifeLeftBy } from "../facts/lives.ts"
 
 /** Whether two rows have all that clients choose alike. */
 const isAlike = (one: Link | null, other: Link): boolean =>

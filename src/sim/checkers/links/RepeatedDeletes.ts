@@ -1,8 +1,8 @@
-import type { Checker, Violation } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
-import { createdLinks, type Life, lifeAt } from "./facts/lives.ts"
-import { removalsOf } from "./facts/removals.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { createdLinks, type Life, lifeAt } from "../facts/lives.ts"
+import { removalsOf } from "../facts/removals.ts"
 
 /** Whether it is known what came of it, and that it was asked once. */
 const isPlain = ({ status, tries }: Exchange) => tries === 1 && (status === 204 || status === 404)

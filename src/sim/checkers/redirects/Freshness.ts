@@ -1,9 +1,9 @@
-import type { Checker } from "../Evidence.ts"
-import { ms_us, s_us } from "../world/Time.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
-import { knownOf } from "./facts/known.ts"
-import { leads } from "./facts/targets.ts"
-import { createdLinks, lifeLedBy } from "./facts/lives.ts"
+import type { Checker } from "../../Evidence.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { knownOf } from "../facts/known.ts"
+import { leads } from "../facts/targets.ts"
+import { createdLinks, lifeLedBy } from "../facts/lives.ts"
 
 /**
  * C4: within 1 s of a change's answer no node redirects as the link was before, and of a delete's, or of a link's expiry, not at all. A store can make a change after its client was

@@ -1,9 +1,9 @@
-import type { Domain } from "../../model/Domain.ts"
-import { changingHost } from "../deployment/FurtherDomains.ts"
-import type { Checker, Violation } from "../Evidence.ts"
-import type { Exchange } from "../History.ts"
-import { s_us } from "../world/Time.ts"
-import { domainStates } from "./facts/domainStates.ts"
+import type { Domain } from "../../../model/Domain.ts"
+import { changingHost } from "../../deployment/FurtherDomains.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { s_us } from "../../world/Time.ts"
+import { domainStates } from "../facts/domainStates.ts"
 
 /** How long before a domain is verified its proof was seen at most. */
 const seenWithin_us = 10 * s_us

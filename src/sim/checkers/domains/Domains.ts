@@ -1,11 +1,11 @@
-import { factsOf } from "../clients/Visitors.ts"
-import { changingHost } from "../deployment/FurtherDomains.ts"
-import { endedUrls } from "../deployment/Visitors.ts"
-import type { Checker } from "../Evidence.ts"
-import { ms_us } from "../world/Time.ts"
-import { keptFromReading, knownWithin_us } from "./facts/domainReads.ts"
-import { domainStates } from "./facts/domainStates.ts"
-import { createdLinks, lifeAt } from "./facts/lives.ts"
+import { factsOf } from "../../clients/Visitors.ts"
+import { changingHost } from "../../deployment/FurtherDomains.ts"
+import { endedUrls } from "../../deployment/Visitors.ts"
+import type { Checker } from "../../Evidence.ts"
+import { ms_us } from "../../world/Time.ts"
+import { keptFromReading, knownWithin_us } from "../facts/domainReads.ts"
+import { domainStates } from "../facts/domainStates.ts"
+import { createdLinks, lifeAt } from "../facts/lives.ts"
 
 /**
  * Two seconds after a domain was verified or removed every node goes by that: while it is served there are no links of the default domain at its host, and otherwise all of them. While the

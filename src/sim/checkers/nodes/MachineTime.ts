@@ -1,5 +1,5 @@
-import type { Checker } from "../Evidence.ts"
-import { s_us } from "../world/Time.ts"
+import type { Checker } from "../../Evidence.ts"
+import { s_us } from "../../world/Time.ts"
 
 /** How long a step may be under way, at most, that began before its machine's clock jumped. */
 const underWay_us = 10 * s_us

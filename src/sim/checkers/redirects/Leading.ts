@@ -1,13 +1,13 @@
-import type { Checker, Violation } from "../Evidence.ts"
-import { length_ms } from "../../storage/accounts/QuotaStore.ts"
-import { blockedFrom_us, blockedUrls } from "../deployment/Visitors.ts"
-import { ms_us, s_us } from "../world/Time.ts"
-import { databaseTime } from "./facts/databaseTime.ts"
-import { domainsUnread } from "./facts/domainReads.ts"
-import { knownOf } from "./facts/known.ts"
-import { meantBy } from "./facts/attributed.ts"
-import { forwards, leads, variantOf } from "./facts/targets.ts"
-import { createdLinks, type Life, lifeAt, lifeLedBy } from "./facts/lives.ts"
+import type { Checker, Violation } from "../../Evidence.ts"
+import { length_ms } from "../../../storage/accounts/QuotaStore.ts"
+import { blockedFrom_us, blockedUrls } from "../../deployment/Visitors.ts"
+import { ms_us, s_us } from "../../world/Time.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { domainsUnread } from "../facts/domainReads.ts"
+import { knownOf } from "../facts/known.ts"
+import { meantBy } from "../facts/attributed.ts"
+import { forwards, leads, variantOf } from "../facts/targets.ts"
+import { createdLinks, type Life, lifeAt, lifeLedBy } from "../facts/lives.ts"
 
 /** How long before and after midnight a node may go by either day: microseconds. */
 const nearMidnight_us = s_us
