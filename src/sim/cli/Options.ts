@@ -27,12 +27,14 @@ export const Occasional = Schema.Struct({
 /** See {@link Occasional}. */
 export type Occasional = typeof Occasional.Type
 
-/** The fate of single calls of a store: refused before they are sent, applied with their answer lost, or lost. */
+/** The fate of single calls of a store: refused before they are sent, applied with their answer lost, or not applied and not answered. */
 const CallFaults = Schema.Struct({ refused: Probability, lost: Probability, ignored: Probability })
 
 /** The same of a store, of which some operations, by their names, may fare in another way. */
 const StoreCallFaults = Schema.Struct({
   ...CallFaults.fields,
+  /** How likely a call that is lost or ignored has broken its connection, which its caller hears at once in place of waiting until its time is over. */
+  broken: Schema.optional(Probability),
   single: Schema.optional(
     Schema.Struct({ ...CallFaults.fields, at: Schema.NonEmptyArray(Schema.NonEmptyString) })
   )

@@ -51,6 +51,11 @@ const holds_us = 1_300 * ms_us
 /** After what time others change a link at most that a client has begun to change. */
 const rivalsWithin_us = 600 * ms_us
 
+/** How likely a link is asked for and changed when a node ceases to hear of changes, within what time it is asked for, and within what time it is changed. */
+const unheardShare = 0.5
+const unheardAskedWithin_us = 100 * ms_us
+const unheardWithin_us = 400 * ms_us
+
 /** How many archive links while others edit them all, and for how long. */
 const archivers = 8
 const archivedWithin_us = 100 * ms_us
@@ -85,6 +90,7 @@ export class Clients {
   readonly #chance: Chance
   readonly #followers: Chance
   readonly #rivals: Chance
+  readonly #unheard: Chance
   readonly #lists: Chance
   readonly #probes: Chance
   /** Until when clients have no request in mind. */
@@ -114,6 +120,7 @@ export class Clients {
     this.#chance = options.world.chance("clients")
     this.#followers = options.world.chance("followers")
     this.#rivals = options.world.chance("rivals")
+    this.#unheard = options.world.chance("unheard changes")
     this.#lists = options.world.chance("lists")
     this.#probes = options.world.chance("probes")
     this.#forgetting = options.world.chance("forgetting")
@@ -172,6 +179,7 @@ export class Clients {
   /** Is told of each fault as it happens: what some do depends on it. */
   struck(strike: Strike) {
     if (this.#browsers !== undefined) this.#administrators.struck(strike)
+    if (strike.name === "newsReset") this.#changeUnheard()
   }
 
   #live(client: string, until_us: number) {
@@ -330,6 +338,21 @@ export class Clients {
     const { world } = this.#options
     world.after(this.#rivals.below(rivalsWithin_us), null, () =>
       this.#simple(client, "change", key, () => {})
+    )
+  }
+
+  /** Changes a link that is being read, since a node hears nothing of changes for a moment; and asks for it when that must hold everywhere. */
+  #changeUnheard() {
+    const { world } = this.#options
+    if (this.#known.length === 0 || !this.#unheard.happens(unheardShare)) return
+    // Not only those that nodes have at hand.
+    const key = this.#unheard.pick(this.#known)
+    const client = "readers of a link"
+    this.#askAround(client, key, () => this.#unheard.below(unheardAskedWithin_us))
+    world.after(this.#unheard.below(unheardWithin_us), null, () =>
+      this.#simple(client, "change", key, () => {
+        this.#askAround(client, key, () => holds_us + this.#unheard.below(holds_us))
+      })
     )
   }
 

@@ -502,11 +502,12 @@ const lateNews: Aim = (options, chance) => ({
     wished: 0,
     followed: 0.5,
     rivalled: 0.7,
-    remembered: chance.pick([2, 5])
+    remembered: chance.pick([2, 5, 40])
   }),
   nodes: chance.between(2, 3),
   compared: true,
-  redirectCacheMax: 64,
+  // Of many links nodes have few at hand, and read the others.
+  redirectCacheMax: chance.pick([8, 64]),
   ownerCacheMax: 64,
   faults: {
     ...noFaults,
@@ -519,7 +520,7 @@ const lateNews: Aim = (options, chance) => ({
     messages: { dropped: 0.01, repeated: chance.pick([0, 0.3]), delayed: 0.4, delay_ms: 3_000 },
     cutDatabase: { perMinute: chance.pick([0, 8]), least_ms: 300, most_ms: 2_500 },
     move: { perMinute: 30, least_ms: 4_000, most_ms: 15_000 },
-    newsReset: { perMinute: chance.pick([0, 60, 120]), least_ms: 0, most_ms: 600 },
+    newsReset: { perMinute: chance.pick([0, 15, 60, 120]), least_ms: 0, most_ms: 600 },
     preemption: options.faults.preemption
   }
 })

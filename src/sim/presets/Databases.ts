@@ -105,6 +105,20 @@ export const withFirstCalls = (options: SimOptions, chance: Chance): SimOptions 
   return { ...options, faults: { ...options.faults, databaseCalls } }
 }
 
+/** Callers whose answers are lost hear at once that their connections broke, some of them or nearly all. */
+export const withBrokenConnections = (options: SimOptions, chance: Chance): SimOptions => {
+  const { databaseCalls, redisCalls } = options.faults
+  const broken = () => ({ broken: chance.pick([0, 0.5, 0.9]) })
+  return {
+    ...options,
+    faults: {
+      ...options.faults,
+      databaseCalls: { ...databaseCalls, ...broken() },
+      redisCalls: { ...redisCalls, ...broken() }
+    }
+  }
+}
+
 /** A database that is away for longer than most: others go on, and what is in it waits. */
 const longOutages = { perMinute: 2, least_ms: 22_000, most_ms: 30_000 }
 

@@ -5,6 +5,7 @@ import { Chance } from "../world/Chance.ts"
 import { aims, callsOf } from "./Aims.ts"
 import {
   withAilments,
+  withBrokenConnections,
   withDatabases,
   withFewConnections,
   withFirstCalls,
@@ -217,7 +218,8 @@ const swarm = (seed: number): SimOptions => {
     new Chance(seed, "failing steps")
   )
   const late = withLateSteps(failing, callsOf.get(aim) ?? [], new Chance(seed, "late steps"))
-  return withNewsResets(late, new Chance(seed, "resets of news"))
+  const breaking = withBrokenConnections(late, new Chance(seed, "broken connections"))
+  return withNewsResets(breaking, new Chance(seed, "resets of news"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

@@ -16,10 +16,12 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{
 export interface CallFaults {
   /** It fails before it is sent. */
   readonly refused: number
-  /** It is applied, and its answer is lost: the caller waits until its time is over. */
+  /** It is applied, and its answer is lost: the caller waits until its time is over, or until it hears that its connection broke. */
   readonly lost: number
   /** It is not applied, and not answered either. */
   readonly ignored: number
+  /** How likely one that is lost or ignored has broken its connection, which the caller hears at once. */
+  readonly broken?: number | undefined
   /** Of stores: see `FaultOptions`. */
   readonly single?: (CallFaults & { readonly at: ReadonlyArray<string> }) | undefined
   /** Of operations of the database alone: see `FaultOptions`. */
@@ -91,6 +93,7 @@ export class VirtualServer {
   readonly #options: ServerOptions
   readonly #chance: Chance
   readonly #slowness: Chance
+  readonly #breaks: Chance
   readonly #pending = new Set<Pending>()
   readonly #lastArrival_us = new Map<string, number>()
   readonly #onStop: Array<() => void> = []
@@ -103,6 +106,7 @@ export class VirtualServer {
     this.#options = options
     this.#chance = world.chance(`calls of ${options.name}`)
     this.#slowness = world.chance(`slow calls of ${options.name}`)
+    this.#breaks = world.chance(`broken calls of ${options.name}`)
   }
 
   /** Is told each time that it stops: what lives on the same machine stops with it. */
@@ -176,7 +180,8 @@ export class VirtualServer {
           process.post(() => fail("unknown", unansweredInTime))
         )
       : undefined
-    const faults = faultsOf(operation, this.#options.faults())
+    const all = this.#options.faults()
+    const faults = faultsOf(operation, all)
     if (this.#chance.happens(faults.refused)) pending.fail("no", "the connection failed")
     else {
       this.#pending.add(pending)
@@ -193,11 +198,15 @@ export class VirtualServer {
         this.late_us(operation),
         () => {
           const gone = !process.isAlive && this.#chance.happens(0.5)
-          if (gone || this.#chance.happens(faults.ignored)) return
+          const unanswered = () => {
+            if (this.#breaks.happens(all.broken ?? 0)) answer(() => fail("unknown", "the connection broke"))
+          }
+          if (gone) return
+          if (this.#chance.happens(faults.ignored)) return unanswered()
           if (!this.isUp) return answer(() => fail("no", "connection refused"))
           const result = apply()
           this.world.tell(process.id, operation, isSettled ? "(nobody waits)" : "")
-          if (this.#chance.happens(faults.lost)) return
+          if (this.#chance.happens(faults.lost)) return unanswered()
           answer(() => settle(Either.right(result)))
         },
         () => !isSettled && process.isAlive

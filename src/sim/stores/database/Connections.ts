@@ -9,8 +9,8 @@ import { type Backend, type Command, keepalive_us, type Problem, type Reply } fr
 import type { VirtualServer } from "../../world/VirtualServer.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
 
-/** What a fault makes of a command: it does not arrive, or its answer does not. */
-export type Fate = "arrives" | "ignored" | "lost"
+/** What a fault makes of a command: it does not arrive, or its answer does not, because the connection breaks or without a word. */
+export type Fate = "arrives" | "ignored" | "lost" | "broken before" | "broken after"
 
 /** How a command fares on its way. */
 export interface Passage {
@@ -81,9 +81,12 @@ export class Connection {
     this.#heard = heard
     if (fate === "ignored") return
     const isWanted = () => process.isAlive && this.#heard === heard
-    const arrive = () =>
+    const broken = () => this.#backend.terminate({ code: undefined, reason: "Connection terminated unexpectedly" })
+    const arrive = () => {
+      if (fate === "broken before") return broken()
       this.#backend.execute(command, (reply) => {
         if (fate === "lost") return
+        if (fate === "broken after") return broken()
         server.after(answerLate_us, () =>
           network.deliver(name, process.name, () => {
             if (!process.isAlive) return
@@ -93,6 +96,7 @@ export class Connection {
           })
         )
       })
+    }
     this.#late_us = world.now_us + late_us
     server.after(late_us, () => network.deliver(process.name, name, arrive, isWanted))
   }

@@ -156,8 +156,15 @@ export class Transactions {
       world.tell(process.id, operation, isWanted ? "" : "(nobody waits)")
       return value
     })
-    const { ignored, lost, refused } = this.#faultsOf(operation, faults())
-    const fate: Fate = chance.happens(ignored) ? "ignored" : chance.happens(lost) ? "lost" : "arrives"
+    const all = faults()
+    const { ignored, lost, refused } = this.#faultsOf(operation, all)
+    const isBroken = () => world.chance("broken connections of database").happens(all.broken ?? 0)
+    const fateOf = (): Fate => {
+      if (chance.happens(ignored)) return isBroken() ? "broken before" : "ignored"
+      if (!chance.happens(lost)) return "arrives"
+      return isBroken() ? "broken after" : "lost"
+    }
+    const fate = fateOf()
     const fatal = fate === "arrives" ? -1 : chance.below(commands.length)
     const arriving = () => this.#options.crashPoint(process, operation)
     // The first statement may be late, and the last answer.
