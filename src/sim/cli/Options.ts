@@ -94,6 +94,8 @@ export const FaultOptions = Schema.Struct({
   redisFailover: Occasional,
   /** A pool shard comes back without its data. */
   redisLoss: Occasional,
+  /** A pool shard's Redis is full (`maxmemory`): it refuses what needs memory, such as a push, and does the rest. */
+  redisFull: Occasional,
   redisCalls: StoreCallFaults,
   /** Calls of the database and of pools that arrive late there, or whose answers come late, each by up to `most_ms`: later ones overtake them at the database. */
   slowCalls: Schema.Struct({
@@ -220,7 +222,7 @@ const betweenThem = [
   "newsReset"
 ] as const
 
-const ofRedis = ["cutRedis", "redisRestart", "redisFailover", "redisLoss"] as const
+const ofRedis = ["cutRedis", "redisRestart", "redisFailover", "redisLoss", "redisFull"] as const
 
 /** A run: the size of the deployment, the workload, the faults, and the duration. */
 export const SimOptions = Schema.Struct({

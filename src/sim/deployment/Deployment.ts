@@ -396,7 +396,7 @@ export class Deployment {
     this.#network.healAll()
     this.#databases.forEach((database) => database.heal())
     this.#moves?.hurry()
-    this.#pools.forEach(({ server }) => server.start())
+    this.#pools.forEach((pool) => pool.heal())
     this.#machineTime?.heal()
     for (const place of this.#places) {
       if (place.node === undefined) this.#start(place)
@@ -650,6 +650,10 @@ export class Deployment {
       loseData: (pool, down_us) => {
         met("redisLoss")
         this.#pools[pool]!.lose(down_us)
+      },
+      fillRedis: (pool, for_us) => {
+        met("redisFull")
+        this.#pools[pool]!.fill(for_us)
       },
       move: (overlap_us) => {
         met("move")

@@ -28,6 +28,7 @@ export interface Victim {
   readonly restartRedis: (pool: number, down_us: number) => void
   readonly failOver: (pool: number, down_us: number) => void
   readonly loseData: (pool: number, down_us: number) => void
+  readonly fillRedis: (pool: number, for_us: number) => void
   readonly move: (overlap_us: number) => void
   /** Begins to move buckets. A mover that dies is started again after `down_us`. */
   readonly moveBuckets: (down_us: number) => string
@@ -172,6 +173,7 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
     { name: "redisRestart", how: faults.redisRestart, strike: atPool(victim.restartRedis) },
     { name: "redisFailover", how: faults.redisFailover, strike: atPool(victim.failOver) },
     { name: "redisLoss", how: faults.redisLoss, strike: atPool(victim.loseData) },
+    { name: "redisFull", how: faults.redisFull, strike: atPool(victim.fillRedis) },
     {
       name: "move",
       how: faults.move,

@@ -119,6 +119,13 @@ export const withBrokenConnections = (options: SimOptions, chance: Chance): SimO
   }
 }
 
+/** Pools' Redis is full now and then. */
+export const withFullPools = (options: SimOptions, chance: Chance): SimOptions => {
+  if (options.alone !== null || !chance.happens(0.25)) return options
+  const redisFull = { perMinute: chance.pick([1, 4, 12]), least_ms: 500, most_ms: 6_000 }
+  return { ...options, faults: { ...options.faults, redisFull } }
+}
+
 /** A database that is away for longer than most: others go on, and what is in it waits. */
 const longOutages = { perMinute: 2, least_ms: 22_000, most_ms: 30_000 }
 

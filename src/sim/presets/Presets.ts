@@ -9,6 +9,7 @@ import {
   withDatabases,
   withFewConnections,
   withFirstCalls,
+  withFullPools,
   withNewsResets,
   withReplica,
   withStandby
@@ -219,7 +220,8 @@ const swarm = (seed: number): SimOptions => {
   )
   const late = withLateSteps(failing, callsOf.get(aim) ?? [], new Chance(seed, "late steps"))
   const breaking = withBrokenConnections(late, new Chance(seed, "broken connections"))
-  return withNewsResets(breaking, new Chance(seed, "resets of news"))
+  const filled = withFullPools(breaking, new Chance(seed, "full pools"))
+  return withNewsResets(filled, new Chance(seed, "resets of news"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

@@ -19,6 +19,30 @@ export class RedisRefusal extends Error {
 
 const none: ReadonlyArray<string> = []
 
+/** Commands that only read. */
+const reads: ReadonlySet<string> = new Set([
+  "GET",
+  "LLEN",
+  "LRANGE",
+  "LPOS",
+  "SCARD",
+  "SMEMBERS",
+  "HGET",
+  "HGETALL"
+])
+
+/** Commands that Redis refuses where its memory is full (`denyoom`). */
+const needMemory: ReadonlySet<string> = new Set(["SET", "RPUSH", "LPUSH", "SADD", "HSET", "HSETNX"])
+
+/** Whether a command may change something. */
+export const writes = (command: string): boolean => !reads.has(command.toUpperCase())
+
+/** Fails where a command needs memory. */
+export const refuseFull = (command: string): void => {
+  if (needMemory.has(command.toUpperCase()))
+    throw new RedisRefusal("OOM command not allowed when used memory > 'maxmemory'.")
+}
+
 /** The items from one index to another one, both included; negative ones count from the end, and may lie before the beginning. */
 const range = (items: ReadonlyArray<string>, first: string, last: string) => {
   const placeOf = (index: number) => Math.max(0, index < 0 ? items.length + index : index)

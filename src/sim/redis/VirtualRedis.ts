@@ -7,8 +7,8 @@ import { ms_us } from "../world/Time.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import type { World } from "../world/World.ts"
 import type { StoreOptions } from "../stores/StoreCalls.ts"
-import { RedisData, type Reply, type Snapshot } from "./RedisData.ts"
-import { runScript } from "./RedisScripts.ts"
+import { RedisData, RedisRefusal, refuseFull, type Reply, type Snapshot } from "./RedisData.ts"
+import { commandsOfScript, runScript } from "./RedisScripts.ts"
 
 /** A pool shard's Redis. */
 export interface RedisOptions extends StoreOptions {
@@ -67,6 +67,7 @@ export class VirtualRedis {
   readonly #chance: Chance
   readonly #replicaLag_us: number
   #recent: Array<Recent> = []
+  #fullUntil_us = 0
   readonly #clients = new Set<() => void>()
 
   constructor({
@@ -131,6 +132,21 @@ export class VirtualRedis {
     for (const name of [this.#names.batches, this.#names.returns]) this.#data.run("RPUSH", [name, ...former])
   }
 
+  /** Its memory is full for a time, in microseconds: it takes nothing more, and does the rest. */
+  fill(for_us: number) {
+    this.#fullUntil_us = this.#world.now_us + for_us
+  }
+
+  /** Is there, and has memory. */
+  heal() {
+    this.#fullUntil_us = 0
+    this.server.start()
+  }
+
+  get #isFull(): boolean {
+    return this.#world.now_us < this.#fullUntil_us
+  }
+
   /** Comes back after a time, in microseconds, with its data. */
   restart(down_us: number) {
     this.server.stop(down_us)
@@ -162,6 +178,9 @@ export class VirtualRedis {
 
   /** Runs commands that a process sent, together at one moment, and gives their replies. What it refuses is thrown as a `RedisRefusal`. */
   run(by: string, commands: ReadonlyArray<Command>): ReadonlyArray<Reply> {
+    // What waits to be done together takes memory, whatever it is.
+    if (this.#isFull && commands.length > 1)
+      throw new RedisRefusal("EXECABORT Transaction discarded because of previous errors.")
     return commands.map((command) => this.#runOne(by, command))
   }
 
@@ -170,10 +189,11 @@ export class VirtualRedis {
     const before = this.#data.snapshot
     const keys = this.keys
     const batches = this.#data.items(this.#names.batches, "list")
+    if (script === undefined && this.#isFull) refuseFull(name)
     const reply =
       script === undefined
         ? this.#data.run(name, args.map(String))
-        : runScript(script.lua, script.names, args, (command, rest) => this.#data.run(command, rest))
+        : runScript(script.lua, script.names, args, commandsOfScript(this.#data, this.#isFull))
     const { shard } = this
     const epoch = Number(args[3])
     if (this.#data.snapshot === before) {

@@ -23,7 +23,8 @@ const measured: ReadonlySet<string> = new Set([
   "databaseReadOnly",
   "redisRestart",
   "redisFailover",
-  "redisLoss"
+  "redisLoss",
+  "redisFull"
 ])
 
 /** A kill is over at once where other nodes go on; what else fails is over when it is back. */

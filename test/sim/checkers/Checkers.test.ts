@@ -2809,6 +2809,11 @@ describe("the checkers", () => {
     )
     const strikes = [{ name: "cutDatabase", whom: "node 0", at_us: 3 * s_us, for_us: s_us }]
     expect(Crawlers.check(evidence({ exchanges: [crawling(4)], journal: [crawlable], strikes }))).toEqual([])
+    // Crawlers may have asked it while it worked on a primary that had been left behind, which checkers are not shown.
+    const leftBehind = { tag: "left behind", at_us: 2 * s_us, by } as const
+    const later = { ...crawlable, at_us: 30 * s_us }
+    expect(crawled([leftBehind, later], crawling(31))).toEqual([])
+    expect(crawled([leftBehind, { ...later, at_us: 80 * s_us }], crawling(90))).toHaveLength(1)
   })
 
   it("find nothing in what a former primary records that the newer one has recorded already, and something where it is none", () => {

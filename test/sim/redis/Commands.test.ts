@@ -1,10 +1,21 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, FastCheck as fc } from "effect"
+import { Effect, Either, FastCheck as fc } from "effect"
 import { RedisData, RedisRefusal, type Reply } from "../../../src/sim/redis/RedisData.ts"
 import { runScript } from "../../../src/sim/redis/RedisScripts.ts"
+import type { Command } from "../../../src/sim/redis/VirtualRedis.ts"
 import { World } from "../../../src/sim/world/World.ts"
 import { forAll } from "../../support/Property.ts"
-import { administer, describeRedis, freshRedis } from "../../support/services/redis/Redis.ts"
+import { freePorts } from "../../support/FreePort.ts"
+import {
+  administer,
+  describeRedis,
+  describeRedisProcess,
+  freshRedis,
+  ownProgram,
+  parsed
+} from "../../support/services/redis/Redis.ts"
+import { makeRedisProcess } from "../../support/services/redis/RedisProcess.ts"
+import { LittleWorld } from "../stores/LittleWorld.ts"
 
 /** A command with the number of the name that it is about. */
 interface Drawn {
@@ -137,5 +148,98 @@ describeRedis("the simulation's Redis", () => {
           expect(answered, lua).toEqual(real)
         }
       })
+  )
+})
+
+describeRedisProcess("the simulation's Redis, where its memory is full", () => {
+  const isFull = "OOM command not allowed when used memory > 'maxmemory'."
+  const written = "redis.call('RPUSH', KEYS[1], 'c')"
+  /** Each command with what comes of it; several are one transaction. */
+  const asked: ReadonlyArray<ReadonlyArray<Command>> = [
+    ...[
+      ["GET", "text"],
+      ["SET", "text", "b"],
+      ["RPUSH", "list", "b"],
+      ["LPUSH", "list", "b"],
+      ["SADD", "set", "b"],
+      ["HSET", "hash", "b", "c"],
+      ["HSETNX", "hash", "c", "d"],
+      ["LRANGE", "list", "0", "-1"],
+      ["LPOS", "list", "a"],
+      ["LTRIM", "list", "-4", "-1"],
+      ["LPOP", "list", "1"],
+      ["SPOP", "set", "1"],
+      ["HDEL", "hash", "a"],
+      ["DEL", "text"]
+    ].map(([name, ...args]) => [{ name: name!, args }]),
+    ...[
+      written,
+      "return redis.call('LLEN', KEYS[1])",
+      `redis.call('LPOP', KEYS[1], 1) ${written}`,
+      // What it would have taken counts as well: there is nothing.
+      `redis.call('HDEL', KEYS[2], 'none') ${written}`,
+      `redis.call('GET', KEYS[3]) ${written}`
+    ].map((lua) => [{ name: "script", script: { lua, names: 3 }, args: ["list", "hash", "text"] }]),
+    [
+      { name: "LLEN", args: ["list"] },
+      { name: "LPOP", args: ["list", "1"] }
+    ],
+    [
+      { name: "LPOP", args: ["list", "1"] },
+      { name: "HSET", args: ["hash", "e", "f"] }
+    ]
+  ]
+
+  it.scopedLive("refuses what a real one refuses, and does the rest", () =>
+    Effect.gen(function* () {
+      const [port] = yield* freePorts(1)
+      yield* makeRedisProcess({ program: yield* ownProgram, port: port!, config: ['save ""'] })
+      const { redis: servers } = new LittleWorld(1, {})
+      const virtual = servers[0]!
+      const before = [
+        { name: "SET", args: ["text", "a"] },
+        { name: "RPUSH", args: ["list", "a", "a", "a", "a", "a"] },
+        { name: "SADD", args: ["set", "a"] },
+        { name: "HSET", args: ["hash", "a", "b"] }
+      ]
+      yield* administer(parsed(`redis://127.0.0.1:${port}`), async (redis) => {
+        const toReal = (commands: ReadonlyArray<Command>): Promise<unknown> => {
+          const calls = commands.map(({ args, name, script }): [string, ...Array<string>] =>
+            script === undefined
+              ? [name, ...args.map(String)]
+              : ["EVAL", script.lua, String(script.names), ...args.map(String)]
+          )
+          if (calls.length === 1) return redis.call(...calls[0]!)
+          const several = redis.multi()
+          for (const call of calls) several.call(...call)
+          return several.exec().then((replies) => replies!.map(([, reply]) => reply))
+        }
+        const toVirtual = (commands: ReadonlyArray<Command>): unknown => {
+          const replies = virtual.run("node-1#1", commands)
+          return replies.length === 1 ? replies[0] : replies
+        }
+        for (const command of before) {
+          await toReal([command])
+          toVirtual([command])
+        }
+        await redis.config("SET", "maxmemory", "1")
+        virtual.fill(Number.POSITIVE_INFINITY)
+        let refused = 0
+        for (const commands of asked) {
+          // A real one says which script it was.
+          const real = await toReal(commands).catch((error: Error) =>
+            error.message.replace(/(?<=\.) script: .*/, "")
+          )
+          const answered = Either.merge(
+            Either.try({ try: () => toVirtual(commands), catch: (error) => (error as Error).message })
+          )
+          expect(answered, JSON.stringify(commands)).toEqual(real)
+          if (real === isFull) refused++
+        }
+        expect(refused).toBe(8)
+        virtual.heal()
+        expect(toVirtual([{ name: "SET", args: ["text", "b"] }])).toBe("OK")
+      })
+    })
   )
 })

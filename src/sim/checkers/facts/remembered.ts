@@ -28,12 +28,14 @@ const leftBehindOf = (journal: ReadonlyArray<JournalEntry>) => {
 /** How long a request that ends sessions or links is under way at most. */
 const requestLasts_us = 15_000 * ms_us
 
-/** Whether a request that is not known to the checkers, since a process worked on a primary that had been left behind, may have been under way at a moment. */
-export const mayBeAskedUnseen = (journal: ReadonlyArray<JournalEntry>): ((at_us: number) => boolean) => {
+/** Whether a request that is not known to the checkers, since a process worked on a primary that had been left behind, may have been under way at some moment of a time. */
+export const mayBeAskedUnseen = (
+  journal: ReadonlyArray<JournalEntry>
+): ((since_us: number, to_us?: number) => boolean) => {
   const leftBehind = leftBehindOf(journal)
-  return (at_us) =>
+  return (since_us, to_us = since_us) =>
     leftBehind.some(
-      ({ from_us, until_us }) => at_us >= from_us - requestLasts_us && at_us <= until_us + requestLasts_us
+      ({ from_us, until_us }) => to_us >= from_us - requestLasts_us && since_us <= until_us + requestLasts_us
     )
 }
 

@@ -4,6 +4,7 @@ import { keepFor } from "../../../http/pages/RobotsRoutes.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
+import { mayBeAskedUnseen } from "../facts/remembered.ts"
 import { isLasting, type Life, type Version, versionsIn } from "../facts/lives.ts"
 
 /** How long after it was asked for what a node has read may be told still, and how long a request is on its way. */
@@ -31,6 +32,7 @@ export const Crawlers: Checker = {
     const { end_us, exchanges, journal, lives, strikes } = evidence
     const crawls = exchanges.filter(({ kind }) => kind === "crawl")
     if (crawls.length === 0) return []
+    const mayBeUnseen = mayBeAskedUnseen(journal)
     /** From when on what a node tells may have been read. */
     const readSince_us = ({ answeredBy, sent_us }: Exchange) =>
       crawls.reduce(
@@ -39,7 +41,7 @@ export const Crawlers: Checker = {
           one.sent_us > sent_us - kept_us
             ? Math.min(since_us, one.sent_us)
             : since_us,
-        sent_us
+        mayBeUnseen(sent_us - kept_us, sent_us) ? sent_us - kept_us : sent_us
       )
     const inDefault = Array.from(lives).filter(([text]) => domainKeyOf(text).domain === defaultDomain)
     const aways = strikes.filter(({ name }) => /^(?:cutD|d)atabase/.test(name))

@@ -5,7 +5,13 @@ import { s_us } from "../../world/Time.ts"
 const readyWithin_us = 12 * s_us
 
 /** Faults of single pools. */
-const ofPools: ReadonlySet<string> = new Set(["cutRedis", "redisRestart", "redisFailover", "redisLoss"])
+const ofPools: ReadonlySet<string> = new Set([
+  "cutRedis",
+  "redisRestart",
+  "redisFailover",
+  "redisLoss",
+  "redisFull"
+])
 
 /** What may keep a node from being ready for a while, apart from what its entries have as the operation. */
 const changes: ReadonlySet<string> = new Set(["started", "draining", "ended", "killed", "paused"])

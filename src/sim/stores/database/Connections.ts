@@ -81,7 +81,8 @@ export class Connection {
     this.#heard = heard
     if (fate === "ignored") return
     const isWanted = () => process.isAlive && this.#heard === heard
-    const broken = () => this.#backend.terminate({ code: undefined, reason: "Connection terminated unexpectedly" })
+    const broken = () =>
+      this.#backend.terminate({ code: undefined, reason: "Connection terminated unexpectedly" })
     const arrive = () => {
       if (fate === "broken before") return broken()
       this.#backend.execute(command, (reply) => {
