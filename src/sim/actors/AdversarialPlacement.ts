@@ -26,6 +26,9 @@ const noticeMax_us = 1.5 * s_us
 const leaseOf_us = 6 * s_us
 const noticeLossMax_us = 1.7 * s_us
 
+/** What a sender is told whose connection broke, as the cluster says it. */
+const reset: Outcome = Exit.die({ _tag: "RpcClientError", message: "the connection was reset" })
+
 /** Who owns an actor; and, for a while, who did before and does not know better. */
 interface Ownership {
   readonly actor: ActorId
@@ -209,7 +212,7 @@ export class AdversarialPlacement implements Placement {
       if (target === sender) return this.#deliver(message, target, attempt)
       crashPoint(sender.process, `send ${message.tag}`)
       const { delay_ms, delayed, dropped, repeated } = messages()
-      if (this.#chance.happens(dropped)) return message.lost()
+      if (this.#chance.happens(dropped)) return this.#lose(message)
       const times = this.#chance.happens(repeated) ? 2 : 1
       if (times > 1) message.lost()
       for (let time = 0; time < times; time++) {
@@ -224,6 +227,13 @@ export class AdversarialPlacement implements Placement {
     attempt()
   }
 
+  /** A message or its answer is lost; its sender may hear that the connection broke. */
+  #lose(message: Message) {
+    const { messages, world } = this.#options
+    message.lost()
+    if (world.chance("broken messages").happens(messages().broken ?? 0)) message.finish(reset)
+  }
+
   #deliver(message: Message, target: ActorHost, again: () => void) {
     const { journal, messages, network, world } = this.#options
     const { sender } = message
@@ -235,7 +245,7 @@ export class AdversarialPlacement implements Placement {
         if (!isRemote || message.isOver) return
         message.lost()
         if (this.#chance.happens(0.5)) world.after(lookAgainAfter_us, sender.process, again)
-        else message.finish(Exit.die({ _tag: "RpcClientError", message: "the connection was reset" }))
+        else message.finish(reset)
       })
       const begun_us = world.now_us
       message.interrupt = target.receive(message.actor, message.tag, message.payload, (outcome) => {
@@ -248,7 +258,7 @@ export class AdversarialPlacement implements Placement {
         forget()
         if (!target.process.isAlive) return
         if (!isRemote) return message.finish(outcome)
-        if (this.#chance.happens(messages().dropped)) return message.lost()
+        if (this.#chance.happens(messages().dropped)) return this.#lose(message)
         network.deliver(target.process.name, sender.process.name, () => message.finish(outcome))
       })
     })

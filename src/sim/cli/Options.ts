@@ -117,7 +117,9 @@ export const FaultOptions = Schema.Struct({
     /** A message is delivered twice, as when the connection to the owner broke after it was applied. */
     repeated: Probability,
     delayed: Probability,
-    delay_ms: Count
+    delay_ms: Count,
+    /** How likely the sender of one that is lost hears at once that the connection broke. */
+    broken: Schema.optional(Probability)
   }),
   /** Actors move to another node, for no reason. The duration is how long the former owner continues, believing that it owns them. */
   move: Occasional,

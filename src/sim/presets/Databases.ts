@@ -105,16 +105,17 @@ export const withFirstCalls = (options: SimOptions, chance: Chance): SimOptions 
   return { ...options, faults: { ...options.faults, databaseCalls } }
 }
 
-/** Callers whose answers are lost hear at once that their connections broke, some of them or nearly all. */
+/** Callers whose answers are lost hear at once that their connections broke, some of them or nearly all; and so do senders of messages. */
 export const withBrokenConnections = (options: SimOptions, chance: Chance): SimOptions => {
-  const { databaseCalls, redisCalls } = options.faults
+  const { databaseCalls, messages, redisCalls } = options.faults
   const broken = () => ({ broken: chance.pick([0, 0.5, 0.9]) })
   return {
     ...options,
     faults: {
       ...options.faults,
       databaseCalls: { ...databaseCalls, ...broken() },
-      redisCalls: { ...redisCalls, ...broken() }
+      redisCalls: { ...redisCalls, ...broken() },
+      messages: { ...messages, ...broken() }
     }
   }
 }
