@@ -255,6 +255,8 @@ export const SimOptions = Schema.Struct({
   linkReplicaLag_ms: Schema.NullOr(Schema.Int.pipe(Schema.between(0, 900))),
   poolLow: Keys,
   poolHigh: Keys,
+  /** The high-water mark of nodes that are started again, as after a change of their settings, whose low one is no more than half of it. `null`: both stay. */
+  poolHighLater: Schema.NullOr(Keys),
   /** How keys are stocked that are minted ahead; of a file each node has one of its own, of which it reads up to `poolHigh` keys ahead, when it has fewer than `poolLow`. */
   keyStock: Schema.Literal(...stockKinds),
   /** How many keys are stocked ahead. */

@@ -16,6 +16,9 @@ import type { World } from "../world/World.ts"
 /** Browsers of each user. */
 const browsersMax = 2
 
+/** How likely somebody who signs in writes their address in capitals, which is the same one. */
+const capitalsShare = 0.3
+
 /** How likely a browser that has a session signs in again, and signs out. */
 const signInShare = 0.04
 const signOutShare = 0.08
@@ -116,6 +119,7 @@ export class Browsers {
   readonly #webhooks: WebhookRequests
   readonly #world: World
   readonly #chance: Chance
+  readonly #spelling: Chance
   readonly #browsers: ReadonlyArray<Browser>
 
   /** How likely a request is one of theirs, and one of those about webhooks. */
@@ -135,6 +139,7 @@ export class Browsers {
     this.#auditedShare = audited
     this.#webhooks = new WebhookRequests(world, users)
     this.#chance = world.chance("browsers")
+    this.#spelling = world.chance("spelling of addresses")
     this.#account = new AccountRequests(world, creates, users, this.#chance)
     this.#browsers = users.names.flatMap((user) =>
       Array.from({ length: browsersMax }, () => new Browser(user))
@@ -252,8 +257,9 @@ export class Browsers {
   #signIn(browser: Browser, done: () => void) {
     const { user } = browser
     const isRight = !this.#chance.happens(wrongShares[this.#users.names.indexOf(user) % wrongShares.length]!)
+    const email = emailOf(user)
     const body = {
-      email: emailOf(user),
+      email: this.#spelling.happens(capitalsShare) ? email.toUpperCase() : email,
       password: isRight ? this.#users.passwordOf(user) : "no password of anybody"
     }
     this.#send(browser, { kind: "sign in", user, isRight }, "POST", body, done)

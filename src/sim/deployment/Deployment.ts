@@ -44,7 +44,7 @@ import { VirtualRedis } from "../redis/VirtualRedis.ts"
 import { LinkReplicaVirtual } from "../stores/LinkReplicaVirtual.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { isFirstWebhook, Users } from "./Users.ts"
-import { type Surroundings, VirtualNode } from "./VirtualNode.ts"
+import { marksOf, type Surroundings, VirtualNode } from "./VirtualNode.ts"
 import { Network } from "../world/Network.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -519,12 +519,11 @@ export class Deployment {
   }
 
   #keyStock(base: typeof KeyStock.Service, process: VirtualProcess) {
-    const { keyStock, poolHigh, poolLow } = this.options
-    if (keyStock !== "file") return Effect.succeed(base)
+    if (this.options.keyStock !== "file") return Effect.succeed(base)
     const disk = this.#disks.get(process.name)!
     const sound = disk.keyFile(process, this.#minter.space.length)
     const file = this.#mutation.file?.(sound, disk, process) ?? sound
-    return KeyStockFile.make(base, file, { low: poolLow, high: poolHigh })
+    return KeyStockFile.make(base, file, marksOf(this.options, process))
   }
 
   #kill(place: Place, down_us: number) {

@@ -13,6 +13,7 @@ import {
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as PoolRest from "../../actors/keys/PoolRest.ts"
+import type { PoolMarks } from "../../actors/keys/PoolShardLive.ts"
 import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
 import * as LinkRemoval from "../../actors/links/LinkRemoval.ts"
 import * as WitnessWatch from "../../actors/WitnessWatch.ts"
@@ -126,6 +127,15 @@ const removing = beside(LinkRemoval.layer)
 
 /** How long a node works on an answer at most. */
 export const answerMax_us = Duration.toMillis(FrontDoor.answerMax) * ms_us
+
+/** The marks of the pools that a node keeps. */
+export const marksOf = (
+  { poolHigh, poolHighLater, poolLow }: SimOptions,
+  { incarnation }: VirtualProcess
+): PoolMarks => {
+  if (incarnation === 1 || poolHighLater === null) return { low: poolLow, high: poolHigh }
+  return { low: Math.min(poolLow, Math.floor(poolHighLater / 2)), high: poolHighLater }
+}
 
 /** How often a node that starts asks for the domains, until it knows them. */
 const askAgain = Schedule.spaced("200 millis")
@@ -489,7 +499,7 @@ export class VirtualNode {
         // A process alone has one writer, mostly.
         inFlightMax: options.alone === null ? 4 : 1,
         runner: placement.layer(process),
-        pool: { low: options.poolLow, high: options.poolHigh },
+        pool: marksOf(options, process),
         ownerCacheMax: options.ownerCacheMax,
         bufferCapacity: options.bufferCapacity,
         redirectCacheMax: options.redirectCacheMax,

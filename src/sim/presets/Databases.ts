@@ -127,6 +127,12 @@ export const withFullPools = (options: SimOptions, chance: Chance): SimOptions =
   return { ...options, faults: { ...options.faults, redisFull } }
 }
 
+/** Nodes that are started again keep smaller pools: what was recorded before may be more than a pool is to have. */
+export const withLoweredMarks = (options: SimOptions, chance: Chance): SimOptions =>
+  chance.happens(0.2)
+    ? { ...options, poolHighLater: Math.max(2, Math.round(options.poolHigh * chance.pick([0.2, 0.5]))) }
+    : options
+
 /** A database that is away for longer than most: others go on, and what is in it waits. */
 const longOutages = { perMinute: 2, least_ms: 22_000, most_ms: 30_000 }
 

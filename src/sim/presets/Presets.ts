@@ -10,6 +10,7 @@ import {
   withFewConnections,
   withFirstCalls,
   withFullPools,
+  withLoweredMarks,
   withNewsResets,
   withReplica,
   withStandby
@@ -35,6 +36,7 @@ const calm: SimOptions = {
   linkReplicaLag_ms: null,
   poolLow: 20,
   poolHigh: 60,
+  poolHighLater: null,
   keyStock: "none",
   keyStockTarget: 0,
   quarantine_s: 20,
@@ -221,7 +223,8 @@ const swarm = (seed: number): SimOptions => {
   const late = withLateSteps(failing, callsOf.get(aim) ?? [], new Chance(seed, "late steps"))
   const breaking = withBrokenConnections(late, new Chance(seed, "broken connections"))
   const filled = withFullPools(breaking, new Chance(seed, "full pools"))
-  return withNewsResets(filled, new Chance(seed, "resets of news"))
+  const lowered = withLoweredMarks(filled, new Chance(seed, "lowered marks"))
+  return withNewsResets(lowered, new Chance(seed, "resets of news"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

@@ -115,7 +115,7 @@ const signIns = ({ exchanges }: Evidence): Use => {
 /**
  * Quotas hold for all nodes together and are used up: the store grants a limit and what refills, or a day's limit, and no less while that much is left; a node allows what it was granted, and more only
  * where the store did not answer; it refuses only when the store had less than it asked for, or when it has used up alone a limit on guessing; what it was granted is used, but for a lease or two; and of each
- * create, and each redirect, one is taken. Who signs in is given back what that has taken, and nobody else.
+ * create, and each redirect, one is taken. What is given back was taken. Who signs in is given back what that has taken, and nobody else.
  */
 export const Quotas: Checker = {
   name: "quotas",
@@ -189,6 +189,8 @@ export const Quotas: Checker = {
       if (entry.tag === "gave back") {
         const isFree = free.has(`${entry.by} ${entry.reservation}`)
         for (const lease of entry.quotas.map((quota) => leaseOf(entry.by, quota))) {
+          if (!isFree && lease.taken === 0 && !aways.has(entry.by))
+            found(entry.at_us, `${entry.by} gave back what it had not taken`)
           if (!isFree) lease.taken--
           lease.short--
         }
