@@ -84,6 +84,8 @@ export const FaultOptions = Schema.Struct({
   databaseReadOnly: Occasional,
   /** The database ends the session by which a node hears of changes, and nothing else. The node learns of it after the duration, or when it asks there next. */
   newsReset: Occasional,
+  /** Answers that come late on the sessions by which nodes hear of changes, each by up to `most_ms`, and with them whatever they are told behind. */
+  slowNews: Schema.Struct({ probability: Probability, most_ms: Schema.Int.pipe(Schema.between(0, 1_000)) }),
   databaseCalls: Schema.Struct({
     ...StoreCallFaults.fields,
     /** How likely the first call of an operation fails besides, in one of these ways; the second is half as likely to, and so on. So what is seldom asked fails as well. */

@@ -185,6 +185,7 @@ export class Deployment {
         lag_ms: options.faults.databaseLag_ms,
         connectionsMax: options.connectionsMax,
         drift: options.faults.databaseDrift,
+        slowNews: () => this.#faults.slowNews,
         isCompared: options.compared,
         isHere: options.alone === "sqlite",
         ...(homes !== undefined && { homes })

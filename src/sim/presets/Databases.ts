@@ -73,6 +73,14 @@ export const withNewsResets = (options: SimOptions, chance: Chance): SimOptions 
   return { ...options, faults: { ...faults, newsReset } }
 }
 
+/** Nodes hear late of changes, some of them, and late that they have heard of all. */
+export const withSlowNews = (options: SimOptions, chance: Chance): SimOptions => {
+  // Not where the database forgets commits as well.
+  if (options.alone === "sqlite" || options.faults.databaseLag_ms > 0 || !chance.happens(0.3)) return options
+  const slowNews = { probability: chance.pick([0.1, 0.5]), most_ms: chance.pick([400, 900]) }
+  return { ...options, faults: { ...options.faults, slowNews } }
+}
+
 /** Few connections, for which calls wait: where none is given up unanswered, since a pool opens no others for 15 s when it has given up as many as it may have. */
 export const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => {
   const { cutDatabase, databaseCalls, databaseFailover, databaseRestart, databaseSlow, pause, slowCalls } =

@@ -13,6 +13,7 @@ import {
   withLoweredMarks,
   withNewsResets,
   withReplica,
+  withSlowNews,
   withStandby
 } from "./Databases.ts"
 import { liteFaults, noFaults, weighted, withLongPauses } from "./Faults.ts"
@@ -224,7 +225,8 @@ const swarm = (seed: number): SimOptions => {
   const breaking = withBrokenConnections(late, new Chance(seed, "broken connections"))
   const filled = withFullPools(breaking, new Chance(seed, "full pools"))
   const lowered = withLoweredMarks(filled, new Chance(seed, "lowered marks"))
-  return withNewsResets(lowered, new Chance(seed, "resets of news"))
+  const hearing = withSlowNews(lowered, new Chance(seed, "slow news"))
+  return withNewsResets(hearing, new Chance(seed, "resets of news"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

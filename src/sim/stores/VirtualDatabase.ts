@@ -24,7 +24,7 @@ import { type Plan, Transactions } from "./database/Transactions.ts"
 import { cloned, DatabaseCopy, emptyTables, identity, type Tables } from "./DatabaseCopy.ts"
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
-import { type Away, type Silence, VirtualNews } from "./news/VirtualNews.ts"
+import { type Away, type NewsFaults, type Silence, VirtualNews } from "./news/VirtualNews.ts"
 import { type Call, type CallDirect, direct, joining, onTenure } from "./ports/Call.ts"
 import * as DomainPort from "./ports/DomainPort.ts"
 import * as KeyPorts from "./ports/KeyPorts.ts"
@@ -60,6 +60,8 @@ export interface DatabaseOptions {
   readonly isHere?: boolean
   /** Connections that each process has at most; as in production unless said otherwise. */
   readonly connectionsMax?: number
+  /** How likely answers are late now on the sessions by which nodes hear of changes, and by how much at most. */
+  readonly slowNews?: () => NewsFaults["slow"]
   /** Microseconds that its clock gains in a second. */
   readonly drift?: number
   /** Where several databases have links, what makes it one of them. */
@@ -136,7 +138,8 @@ export class VirtualDatabase {
       isCompared = false,
       isHere = false,
       keyStock,
-      lag_ms = 0
+      lag_ms = 0,
+      slowNews = () => ({ probability: 0, most_ms: 0 })
     }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
@@ -168,7 +171,7 @@ export class VirtualDatabase {
     })
     this.#news = new VirtualNews(
       this.server,
-      faults,
+      () => ({ calls: faults(), slow: slowNews() }),
       (process) => this.#transactions.proved(process, this.#sessions),
       () => this.clock.now_ms,
       homes?.control === undefined,

@@ -147,6 +147,11 @@ export const auditLogLaws = (title: string, open: Open<AuditLog["Type"]>): void 
           at: start + entriesPerHour.client,
           lastAt: start + count - 1
         })
+        // In whichever minute of the hour they come.
+        yield* log.record({ ...refused("one", count), at: start + hour_ms - 1 })
+        expect((yield* log.list(everything)).filter(({ target }) => target === null)).toMatchObject([
+          { count: over + 1, lastAt: start + hour_ms - 1 }
+        ])
         // Those that have their entry already go on being counted there.
         yield* log.record(refused("one", 3))
         expect((yield* log.list(everything)).find(({ target }) => target === "usr_3")).toMatchObject({

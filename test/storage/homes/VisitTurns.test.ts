@@ -136,6 +136,50 @@ describePostgres("visits for a database that does not answer", () => {
         expect(yield* visits.totals([subject])).toEqual([{ nonBots: 1, bots: 0 }])
       })
   )
+
+  it.scopedLive(
+    "are written one part after the other where further ones have come to a database that failed",
+    () =>
+      Effect.gen(function* () {
+        const node = yield* Effect.flatten(open)
+        const [first, second] = [node.databases[0]!, node.databases[1]!]
+        const [here, coming] = [subjectIn(0), subjectIn(1)]
+        const written: Array<ReadonlyArray<string>> = []
+        let underWay = 0
+        let isAway = true
+        const away = new StorageError({ operation: "write", applied: "no", reason: "away" })
+        const write: (typeof VisitStore.Service)["write"] = (batch) =>
+          Effect.suspend(() => {
+            if (isAway) return away
+            // The numbers of a writer must rise, which those of two writes at once need not.
+            expect(++underWay).toBe(1)
+            written.push(batch.hours.map(({ subject }) => subject))
+            return Effect.ensuring(
+              Effect.zipRight(Effect.yieldNow(), first.visits.write(batch)),
+              Effect.sync(() => underWay--)
+            )
+          })
+        const real = node.placement.current()
+        const moved = bucketOfSubject(coming)
+        let place = { home: 1, movingTo: 0 as number | null }
+        const known = () => ({
+          ...real,
+          places: real.places.map((other, bucket) => (bucket === moved ? { ...other, ...place } : other))
+        })
+        const { visits } = yield* LinkPorts.routed(
+          [{ ...first, visits: { ...first.visits, write } }, second],
+          { ...node.placement, current: known, read: Effect.sync(known) }
+        )
+        const batch = { writer: "a", sequence: 1, at: 0, hours: [hourOf(here), hourOf(coming)] }
+        yield* Effect.flip(visits.write(batch))
+        isAway = false
+        place = { home: 0, movingTo: null }
+        yield* Effect.retry(visits.write(batch), { times: 3 })
+        expect(written).toEqual([[here], [coming]])
+        const once = { nonBots: 1, bots: 0 }
+        expect(yield* first.visits.totals([here, coming])).toEqual([once, once])
+      })
+  )
 })
 
 describePostgres("a batch of visits of which some are in a bucket that is being moved", () => {

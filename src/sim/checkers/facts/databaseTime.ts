@@ -38,8 +38,10 @@ export const databaseTime = (evidence: Evidence) => {
     const isNew = by === undefined || (started_us.get(by) ?? 0) > since_us
     return [...[since_us, ...moments_us, to_us].map(clock.ahead_us), ...(isNew ? [0] : [])]
   }
+  // A node that is told the time takes it for that of the middle of its question's round trip, of which the way back may be slow.
+  const behind_ms = evidence.options.faults.slowNews.most_ms / 2
   const least_ms = (by: string | undefined, from_us: number, to_us: number): number =>
-    beginning_ms + (from_us + Math.min(...ahead_us(by, from_us, to_us))) / ms_us
+    beginning_ms + (from_us + Math.min(...ahead_us(by, from_us, to_us))) / ms_us - behind_ms
   /** What a node which answered in this time may have gone by, from its beginning to its end. */
   const moments = (by: string | undefined, from_us: number, to_us: number): Moments => {
     const most_ms = beginning_ms + (to_us + Math.max(...ahead_us(by, from_us, to_us))) / ms_us

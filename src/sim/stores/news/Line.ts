@@ -22,10 +22,10 @@ export class Line {
     this.#to = to
   }
 
-  /** Sends something; `arrive` is what it does at the other end. */
-  send(arrive: () => void) {
+  /** Sends something; `arrive` is what it does at the other end. `late_us`: how much later it is than others, and all that is sent behind it. */
+  send(arrive: () => void, late_us = 0) {
     const now_us = this.#world.now_us
-    const at_us = Math.max(this.#lastArrival_us + 1, now_us + Math.ceil(this.#network.latency_us()))
+    const at_us = Math.max(this.#lastArrival_us + 1, now_us + Math.ceil(this.#network.latency_us()) + late_us)
     this.#lastArrival_us = at_us
     this.#world.after(at_us - now_us, null, () => this.#arrive(arrive))
   }

@@ -9,9 +9,15 @@ import { TrustedTime } from "../../../time/TrustedTime.ts"
 import { Soon } from "../../world/Soon.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
-import type { CallFaults, VirtualServer } from "../../world/VirtualServer.ts"
+import type { CallFaults, SlowCalls, VirtualServer } from "../../world/VirtualServer.ts"
 import type { WorldEvent } from "../../world/World.ts"
 import { Line } from "./Line.ts"
+
+/** How what is asked on these connections fares: like any call, and how likely its answer is late. */
+export interface NewsFaults {
+  readonly calls: CallFaults
+  readonly slow: Pick<SlowCalls, "probability" | "most_ms">
+}
 
 /** A connection of a process to the database, on which it asks one thing at a time and is told things in between, all in order. */
 class Connection {
@@ -20,7 +26,7 @@ class Connection {
   /** Whether the database knows of it. */
   isKnown = true
   readonly #server: VirtualServer
-  readonly #faults: () => CallFaults
+  readonly #faults: () => NewsFaults
   readonly #there: Line
   readonly #back: Line
   readonly #answerMax_us: number
@@ -31,7 +37,7 @@ class Connection {
   constructor(
     process: VirtualProcess,
     server: VirtualServer,
-    faults: () => CallFaults,
+    faults: () => NewsFaults,
     answer_ms: number,
     whenLost: (reason: string) => void
   ) {
@@ -57,23 +63,25 @@ class Connection {
     this.#there.send(() => {
       if (!this.#server.isUp) return this.tell(() => this.lose("connection refused"))
       if (!this.isKnown) return this.tell(() => this.lose("the connection was reset"))
-      const { ignored, lost } = this.#faults()
-      if (world.chance("news").happens(ignored + lost)) return
+      const { calls, slow } = this.#faults()
+      if (world.chance("news").happens(calls.ignored + calls.lost)) return
       atServer()
+      const lateness = world.chance("late news")
+      const late_us = lateness.happens(slow.probability) ? lateness.below(slow.most_ms * ms_us + 1) : 0
       this.tell(() => {
         timer.isCancelled = true
         answered()
-      })
+      }, late_us)
     })
   }
 
-  /** Has something happen in the process, behind everything that it was told before. */
-  tell(happen: () => void) {
+  /** Has something happen in the process, behind everything that it was told before, and so much later. */
+  tell(happen: () => void, late_us = 0) {
     this.#back.send(() => {
       this.#inbox.push(happen)
       // A process takes its tasks in any order, but what comes on a connection in its own.
       this.process.post(() => this.#inbox.shift()?.())
-    })
+    }, late_us)
   }
 
   lose(reason: string) {
@@ -193,7 +201,7 @@ export interface Away extends Silence {
 /** The database's announcements of changed links, and the connections of those who listen for them. */
 export class VirtualNews {
   readonly #server: VirtualServer
-  readonly #faults: () => CallFaults
+  readonly #faults: () => NewsFaults
   readonly connected: (process: VirtualProcess) => void
   /** What the database's clock shows. */
   readonly now_ms: () => number
@@ -215,7 +223,7 @@ export class VirtualNews {
   /** `connected` is told of each connection that listens. */
   constructor(
     server: VirtualServer,
-    faults: () => CallFaults,
+    faults: () => NewsFaults,
     connected: (process: VirtualProcess) => void = () => {},
     now_ms: () => number = () => server.world.now_ms,
     tellsTime = true,
