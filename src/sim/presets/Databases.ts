@@ -65,35 +65,6 @@ export const withAilments = (options: SimOptions, chance: Chance): SimOptions =>
   return { ...options, faults: { ...options.faults, ...ailments, ...own } }
 }
 
-/** Nodes miss the news of changes again and again, in some seeds. */
-export const withNewsResets = (options: SimOptions, chance: Chance): SimOptions => {
-  const { alone, faults } = options
-  if (alone === "sqlite" || faults.newsReset.perMinute > 0 || !chance.happens(0.25)) return options
-  const newsReset = { perMinute: chance.pick([4, 20]), least_ms: 0, most_ms: chance.pick([0, 1_000]) }
-  return { ...options, faults: { ...faults, newsReset } }
-}
-
-/** Nodes hear late of changes, some of them, and late that they have heard of all. */
-export const withSlowNews = (options: SimOptions, chance: Chance): SimOptions => {
-  // Not where the database forgets commits as well.
-  if (options.alone === "sqlite" || options.faults.databaseLag_ms > 0 || !chance.happens(0.3)) return options
-  const slowNews = { probability: chance.pick([0.1, 0.5]), most_ms: chance.pick([400, 900]) }
-  return { ...options, faults: { ...options.faults, slowNews } }
-}
-
-/** Few connections, for which calls wait: where none is given up unanswered, since a pool opens no others for 15 s when it has given up as many as it may have. */
-export const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => {
-  const { cutDatabase, databaseCalls, databaseFailover, databaseRestart, databaseSlow, pause, slowCalls } =
-    options.faults
-  const faults = [cutDatabase, databaseFailover, databaseRestart, databaseSlow, pause]
-  const isAnswered =
-    faults.every(({ perMinute }) => perMinute === 0) &&
-    databaseCalls.lost + databaseCalls.ignored === 0 &&
-    slowCalls.most_ms * slowCalls.probability < 500 &&
-    slowCalls.single === undefined
-  return isAnswered ? { ...options, connectionsMax: chance.pick([20, fewConnections]) } : options
-}
-
 /** Links are read from a replica as well, mostly where nodes redirect while their one database is away, which forgets nothing. In half of these seeds they have few links at hand, and are cut off often. */
 export const withReplica = (options: SimOptions, chance: Chance): SimOptions => {
   const { alone, databases, faults, staleRedirects_s } = options
@@ -112,34 +83,6 @@ export const withFirstCalls = (options: SimOptions, chance: Chance): SimOptions 
   const databaseCalls = { ...options.faults.databaseCalls, first }
   return { ...options, faults: { ...options.faults, databaseCalls } }
 }
-
-/** Callers whose answers are lost hear at once that their connections broke, some of them or nearly all; and so do senders of messages. */
-export const withBrokenConnections = (options: SimOptions, chance: Chance): SimOptions => {
-  const { databaseCalls, messages, redisCalls } = options.faults
-  const broken = () => ({ broken: chance.pick([0, 0.5, 0.9]) })
-  return {
-    ...options,
-    faults: {
-      ...options.faults,
-      databaseCalls: { ...databaseCalls, ...broken() },
-      redisCalls: { ...redisCalls, ...broken() },
-      messages: { ...messages, ...broken() }
-    }
-  }
-}
-
-/** Pools' Redis is full now and then. */
-export const withFullPools = (options: SimOptions, chance: Chance): SimOptions => {
-  if (options.alone !== null || !chance.happens(0.25)) return options
-  const redisFull = { perMinute: chance.pick([1, 4, 12]), least_ms: 500, most_ms: 6_000 }
-  return { ...options, faults: { ...options.faults, redisFull } }
-}
-
-/** Nodes that are started again keep smaller pools: what was recorded before may be more than a pool is to have. */
-export const withLoweredMarks = (options: SimOptions, chance: Chance): SimOptions =>
-  chance.happens(0.2)
-    ? { ...options, poolHighLater: Math.max(2, Math.round(options.poolHigh * chance.pick([0.2, 0.5]))) }
-    : options
 
 /** A database that is away for longer than most: others go on, and what is in it waits. */
 const longOutages = { perMinute: 2, least_ms: 22_000, most_ms: 30_000 }

@@ -3,20 +3,10 @@ import { poolKinds } from "../../storage/keys/KeyPool.ts"
 import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import { Chance } from "../world/Chance.ts"
 import { aims, callsOf } from "./Aims.ts"
-import {
-  withAilments,
-  withBrokenConnections,
-  withDatabases,
-  withFewConnections,
-  withFirstCalls,
-  withFullPools,
-  withLoweredMarks,
-  withNewsResets,
-  withReplica,
-  withSlowNews,
-  withStandby
-} from "./Databases.ts"
+import { withBrokenConnections, withFewConnections, withNewsResets, withSlowNews } from "./Connections.ts"
+import { withAilments, withDatabases, withFirstCalls, withReplica, withStandby } from "./Databases.ts"
 import { liteFaults, noFaults, weighted, withLongPauses } from "./Faults.ts"
+import { withFullPools, withLoweredMarks } from "./Pools.ts"
 import { withFailingSteps, withLateSteps, withStruckSteps } from "./Steps.ts"
 
 /** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
