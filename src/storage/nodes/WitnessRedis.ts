@@ -5,12 +5,15 @@ import * as RedisClient from "../redis/RedisClient.ts"
 import type { RedisUrl } from "../redis/RedisUrl.ts"
 import { type Testimony, Witness } from "./Witness.ts"
 
-/** Sets the field `system` of the hash KEYS[1] to ARGV[1] where it has none, unless that is empty, and each field that follows to the number behind it where that is greater. */
+/**
+ * Sets the field `system` of the hash KEYS[1] to ARGV[1] where it has none, unless that is empty, and each field that follows to the number behind it unless that is smaller: also to
+ * the same, so that a Redis without memory refuses it whatever it knows.
+ */
 const raise = `
 if ARGV[1] ~= '' then redis.call('HSETNX', KEYS[1], 'system', ARGV[1]) end
 for at = 2, #ARGV, 2 do
   local known = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or '-1')
-  if tonumber(ARGV[at + 1]) > known then redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
+  if tonumber(ARGV[at + 1]) >= known then redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
 end
 return 0
 `

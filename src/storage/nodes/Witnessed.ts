@@ -228,10 +228,13 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       })
 
     /**
-     * Learns of a recovery or a promotion that is over. Nothing of a range gives back the numbers that {@link guard} does not use, as claims and records do with keys: so those that are asked for
-     * afterwards are not to count as asked for before.
+     * Learns of a recovery or a promotion that is over, and that a witness stores what it is told: one that is full answers, and takes nothing. Nothing of a range gives back the numbers that
+     * {@link guard} does not use, as claims and records do with keys: so those that are asked for afterwards are not to count as asked for before, nor to be asked for in vain.
      */
-    const catchUp = Effect.zipRight(begunForStores, Effect.flatMap(mark.look, meet))
+    const catchUp = begunForStores.pipe(
+      Effect.zipRight(Effect.flatMap(mark.look, meet)),
+      Effect.zipRight(Effect.suspend(() => raise({})))
+    )
 
     const fromRecovered = (operation: string) => () => again(operation)
 

@@ -3021,6 +3021,30 @@ describe("the checkers", () => {
     expect(KeyLifecycle.check(evidence({ journal: twice }))).not.toEqual([])
   })
 
+  it("find nothing in a key whose push was forgotten before it was bound and freed, and which a recovery gives up while its owner pushes it", () => {
+    const recovered = {
+      tag: "recovered",
+      at_us: 31 * s_us,
+      by,
+      keys: ["abc"],
+      watermarks: [],
+      epochs: []
+    } as const
+    const journal = [
+      ...way(["abc"]),
+      { ...databaseForgot(0.9), keys: ["abc"], links: [] },
+      bound,
+      deleted(2 * s_us),
+      freed(25 * s_us),
+      recorded(26 * s_us, 2, ["abc"]),
+      recovered,
+      { ...pushed(32 * s_us, 2, ["abc"]), batch: "2/0" },
+      leased(33 * s_us, ["abc"]),
+      { ...rebound, at_us: 34 * s_us }
+    ]
+    expect(KeyLifecycle.check(evidence({ journal }))).toEqual([])
+  })
+
   it("find nothing in a link that ends by the database's clock, as nodes hear of it", () => {
     const fine = evidence({
       exchanges: [created(1), exchange(4, { status: 410 }), exchange(2.9, {})],

@@ -299,20 +299,28 @@ describe("a database with a witness", () => {
   it.effect("is not taken for forgetful when an answer of the database, or of the witness, is lost", () =>
     Effect.gen(function* () {
       const { database, witness } = yield* deployment
+      let isToBeLost = false
       let isLost = false
       const lost = new StorageError({ operation: "a", applied: "unknown", reason: "lost" })
       const losing = <A, E>(self: Effect.Effect<A, E>) =>
         Effect.flatMap(self, (answer) => (isLost ? lost : Effect.succeed(answer)))
       const { mark } = database
+      const ranges = KeyRangeStoreMemory.makeOver(database.tables.slots)
       const process = yield* Witnessed.make({
         witness: Witness.of({ ...witness, raise: (seen) => losing(witness.raise(seen)) }),
         mark: { ...mark, move: (least) => losing(mark.move(least)) },
-        ranges: KeyRangeStoreMemory.makeOver(database.tables.slots),
+        ranges: {
+          ...ranges,
+          // From when on the numbers have left.
+          advance: (asked, options) =>
+            Effect.tap(ranges.advance(asked, options), () => Effect.sync(() => (isLost = isToBeLost)))
+        },
         stock: KeyStockMemory.makeOver(database.tables)
       })
       yield* advance(process)
-      isLost = true
+      isToBeLost = true
       expect(yield* Effect.flip(advance(process))).toEqual(lost)
+      isToBeLost = false
       isLost = false
       expect(yield* advance(process)).toEqual({ first: 20, count: 10 })
       expect(yield* mark.regressions).toEqual([])
@@ -332,7 +340,24 @@ describe("a database with a witness", () => {
       yield* TestClock.adjust("2 seconds")
       expect(yield* asked).toMatchObject({ _tag: "StorageError", reason: "the witness does not answer" })
       isAway = false
-      expect((yield* advance(process)).first).toBe(20)
+      expect((yield* advance(process)).first).toBe(10)
+    })
+  )
+
+  it.effect("loses no numbers of a range while the witness takes nothing, as one that is full", () =>
+    Effect.gen(function* () {
+      const { database, witness } = yield* deployment
+      let isFull = false
+      const full = new StorageError({ operation: "Witness.raise", applied: "no", reason: "it is full" })
+      const process = yield* database.witnessed(
+        Witness.of({ ...witness, raise: (seen) => (isFull ? full : witness.raise(seen)) })
+      )
+      yield* advance(process)
+      isFull = true
+      for (let times = 0; times < 5; times++)
+        expect(yield* Effect.flip(advance(process))).toMatchObject({ reason: "it is full" })
+      isFull = false
+      expect((yield* advance(process)).first).toBe(10)
     })
   )
 

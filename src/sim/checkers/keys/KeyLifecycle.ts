@@ -224,7 +224,9 @@ class Ways {
   /** Its next life begins in the stock. */
   #free(key: string) {
     const place = this.#places.get(key)
-    if (this.#again.has(key) && (place === "pooled" || place === "leased")) this.#beside.set(key, place)
+    // One that is bound is nowhere else.
+    const isElsewhere = (place === "pooled" || place === "leased") && !this.#bound.has(key)
+    if (this.#again.has(key) && isElsewhere) this.#beside.set(key, place)
     this.#places.set(key, "stocked")
     if (this.#twice.has(key)) this.#strays.add(key)
     this.#bound.delete(key)

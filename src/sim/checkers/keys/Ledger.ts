@@ -198,10 +198,10 @@ const causesOf = (evidence: Evidence) => {
   const failed = (...operations: ReadonlyArray<string>) => withoutAnswer(operations).length
   // Keys that were drawn at random are given up where it is not known whether they are bound, as where it is not known which database has them.
   const drawn = options.keyOrder === "random" ? failed("LinkStore.takenAmong", "BucketPlacement.read") : 0
-  /** What stops them, be it with their actor, stops the keys that they let go. */
-  const unwitnessed = journal.filter(
-    (entry) => entry.tag === "unanswered" && witnessing.has(entry.operation)
-  ).length
+  /** What stops them, be it with their actor, stops the keys that they let go; so does a witness that is full before it has stored the watermark. */
+  const unwitnessed =
+    journal.filter((entry) => entry.tag === "unanswered" && witnessing.has(entry.operation)).length +
+    (faults.get("redisFull") ?? 0)
   return {
     kills,
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
