@@ -24,6 +24,7 @@ export class Standstills {
   readonly #now_ms: () => number
   #beaten_ms: number
   #readUntil_ms = Number.NEGATIVE_INFINITY
+  #beatenBefore_ms = Number.NEGATIVE_INFINITY
 
   constructor(now_ms: () => number) {
     this.#now_ms = now_ms
@@ -42,10 +43,19 @@ export class Standstills {
     return this.#look() < this.#readUntil_ms
   }
 
+  /** When the process noted for the last time before a standstill that it ran, in milliseconds: it differs for each. */
+  last(): number {
+    this.#look()
+    return this.#beatenBefore_ms
+  }
+
   /** Looks for a standstill, because a request may be read before the next beat. Gives the time. */
   #look(): number {
     const now_ms = this.#now_ms()
-    if (now_ms - this.#beaten_ms > stillMin_ms) this.#readUntil_ms = now_ms + readWithin_ms
+    if (now_ms - this.#beaten_ms > stillMin_ms) {
+      this.#readUntil_ms = now_ms + readWithin_ms
+      this.#beatenBefore_ms = this.#beaten_ms
+    }
     return now_ms
   }
 }
@@ -54,7 +64,7 @@ export class Standstills {
 export interface LateRequests {
   /** Whether a request that is read now may have waited for so long that its client has given up. */
   readonly mayBeLate: (method: string | undefined) => boolean
-  /** Calls `begin` after some 30 ms, unless `isGone` by then. */
+  /** Calls `begin` after some 30 ms, unless `isGone` by then. Where the process stands still meanwhile, they begin anew. */
   readonly hold: (isGone: () => boolean, begin: () => void) => void
 }
 
@@ -72,10 +82,16 @@ export const make = (clock: Clock.Clock): Effect.Effect<LateRequests, never, Sco
     return {
       mayBeLate: (method) => standstills.mayBeLate(method),
       hold: (isGone, begin) => {
-        const beginUnlessGone = Effect.sync(() => {
-          if (!isGone()) begin()
+        // Only one short wait may be left after a standstill, which is over before the end of the connection is read.
+        const waitOut: Effect.Effect<void> = Effect.suspend(() => {
+          const before = standstills.last()
+          return Effect.flatMap(wait, () => (standstills.last() === before ? Effect.void : waitOut))
         })
-        run(Effect.zipRight(wait, beginUnlessGone))
+        run(
+          Effect.map(waitOut, () => {
+            if (!isGone()) begin()
+          })
+        )
       }
     }
   })

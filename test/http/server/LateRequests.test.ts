@@ -87,6 +87,33 @@ describe("a request that is held", () => {
     })
   )
 
+  it.scoped("is held anew where the process stands still meanwhile", () =>
+    Effect.gen(function* () {
+      let now_ms = 0
+      // Timers go by the test's clock, and what the process notes by a time that passes while it stands still.
+      const clock = { ...(yield* Effect.clock), unsafeCurrentTimeNanos: () => BigInt(now_ms) * 1_000_000n }
+      const { hold } = yield* LateRequests.make(clock)
+      const begun: Array<string> = []
+      let isGone = false
+      hold(
+        () => isGone,
+        () => begun.push("gone")
+      )
+      hold(
+        () => false,
+        () => begun.push("waits")
+      )
+      yield* TestClock.adjust("20 millis")
+      now_ms = 8_000
+      // All timers that are due fire before the end of the connection is read.
+      yield* TestClock.adjust("10 millis")
+      expect(begun).toEqual([])
+      isGone = true
+      yield* TestClock.adjust("30 millis")
+      expect(begun).toEqual(["waits"])
+    })
+  )
+
   it.scoped("is none while the process beats by the clock that it is given", () =>
     Effect.gen(function* () {
       const { mayBeLate } = yield* made
