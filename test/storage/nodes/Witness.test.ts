@@ -8,7 +8,16 @@ import { among, nothing, Witness } from "../../../src/storage/nodes/Witness.ts"
 import * as WitnessFile from "../../../src/storage/nodes/WitnessFile.ts"
 import * as WitnessMemory from "../../../src/sim/stores/WitnessMemory.ts"
 import * as WitnessRedis from "../../../src/storage/nodes/WitnessRedis.ts"
-import { describeRedis, freshRedis } from "../../support/services/redis/Redis.ts"
+import { freePorts } from "../../support/FreePort.ts"
+import {
+  administer,
+  describeRedis,
+  describeRedisProcess,
+  freshRedis,
+  ownProgram,
+  parsed
+} from "../../support/services/redis/Redis.ts"
+import { makeRedisProcess } from "../../support/services/redis/RedisProcess.ts"
 import { temporaryFolder } from "../../support/Stores.ts"
 import { witnessLaws } from "./WitnessLaws.ts"
 
@@ -29,6 +38,26 @@ describeRedis("on Redis", () => {
   witnessLaws(
     "Witness in Redis",
     Effect.map(freshRedis(), ({ namespace, urls }) => WitnessRedis.make(urls[0]!, namespace))
+  )
+})
+
+describeRedisProcess("A witness in a Redis whose memory is full", () => {
+  it.scopedLive("takes nothing, also where it knows it already, and answers all the same", () =>
+    Effect.gen(function* () {
+      const [port] = yield* freePorts(1)
+      yield* makeRedisProcess({ program: yield* ownProgram, port: port!, config: ['save ""'] })
+      const url = parsed(`redis://127.0.0.1:${port}`)
+      const witness = yield* WitnessRedis.make(url, "deployment")
+      const seen = { ...nothing, timeline: 1, mark: 7 }
+      yield* witness.raise(seen)
+      yield* administer(url, (redis) => redis.config("SET", "maxmemory", "1"))
+      for (const mark of [7, 8])
+        expect(yield* Effect.flip(witness.raise({ ...seen, mark }))).toMatchObject({ applied: "no" })
+      expect(yield* witness.read).toEqual(seen)
+      yield* administer(url, (redis) => redis.config("SET", "maxmemory", "0"))
+      yield* witness.raise({ ...seen, mark: 8 })
+      expect((yield* witness.read).mark).toBe(8)
+    })
   )
 })
 
