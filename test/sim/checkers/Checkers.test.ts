@@ -156,6 +156,9 @@ const previewing = (at_s: number, some: object = {}, status = 200) =>
     body: JSON.stringify({ url: row.url, createdAt: formatMoment(row.createdAt), visits: 0, ...some })
   })
 const crawlable = { ...bound, link: { ...row, crawlable: true } } as const
+/** A process recovers a database that had forgotten commits, and gives up these keys. */
+const recovering = (at_s: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "recovered", at_us: at_s * s_us, by, keys, watermarks: [], epochs: [] }) as const
 /** Crawlers ask what they may read, and are told of these links. */
 const crawling = (at_s: number, ...keys: ReadonlyArray<string>) =>
   exchange(at_s, {
@@ -3007,14 +3010,7 @@ describe("the checkers", () => {
       again,
       freed(30 * s_us)
     ]
-    const recovered = {
-      tag: "recovered",
-      at_us: 31 * s_us,
-      by,
-      keys: ["abc"],
-      watermarks: [],
-      epochs: []
-    } as const
+    const recovered = recovering(31, ["abc"])
     const rest = [leasedAgain, { ...rebound, at_us: 33 * s_us }]
     expect(KeyLifecycle.check(evidence({ journal: [...journal, recovered, ...rest] }))).toEqual([])
     const twice = [...journal, recorded(30.5 * s_us, 3, ["abc"]), ...rest, leasedAgain]
@@ -3022,14 +3018,7 @@ describe("the checkers", () => {
   })
 
   it("find nothing in a key whose push was forgotten before it was bound and freed, and which a recovery gives up while its owner pushes it", () => {
-    const recovered = {
-      tag: "recovered",
-      at_us: 31 * s_us,
-      by,
-      keys: ["abc"],
-      watermarks: [],
-      epochs: []
-    } as const
+    const recovered = recovering(31, ["abc"])
     const journal = [
       ...way(["abc"]),
       { ...databaseForgot(0.9), keys: ["abc"], links: [] },
