@@ -43,8 +43,8 @@ export class Standstills {
     return this.#look() < this.#readUntil_ms
   }
 
-  /** When the process noted for the last time before a standstill that it ran, in milliseconds: it differs for each. */
-  last(): number {
+  /** The last beat before the last standstill, in milliseconds: each standstill has another one. */
+  lastBeatBefore(): number {
     this.#look()
     return this.#beatenBefore_ms
   }
@@ -64,7 +64,7 @@ export class Standstills {
 export interface LateRequests {
   /** Whether a request that is read now may have waited for so long that its client has given up. */
   readonly mayBeLate: (method: string | undefined) => boolean
-  /** Calls `begin` after some 30 ms, unless `isGone` by then. Where the process stands still meanwhile, they begin anew. */
+  /** Calls `begin` after some 30 ms, unless `isGone` by then. Another standstill begins that time anew. */
   readonly hold: (isGone: () => boolean, begin: () => void) => void
 }
 
@@ -84,8 +84,8 @@ export const make = (clock: Clock.Clock): Effect.Effect<LateRequests, never, Sco
       hold: (isGone, begin) => {
         // Only one short wait may be left after a standstill, which is over before the end of the connection is read.
         const waitOut: Effect.Effect<void> = Effect.suspend(() => {
-          const before = standstills.last()
-          return Effect.flatMap(wait, () => (standstills.last() === before ? Effect.void : waitOut))
+          const known = standstills.lastBeatBefore()
+          return Effect.flatMap(wait, () => (standstills.lastBeatBefore() === known ? Effect.void : waitOut))
         })
         run(
           Effect.map(waitOut, () => {

@@ -34,14 +34,8 @@ const reads: ReadonlySet<string> = new Set([
 /** Commands that Redis refuses where its memory is full (`denyoom`). */
 const needMemory: ReadonlySet<string> = new Set(["SET", "RPUSH", "LPUSH", "SADD", "HSET", "HSETNX"])
 
-/** Whether a command may change something. */
-export const writes = (command: string): boolean => !reads.has(command.toUpperCase())
-
-/** Fails where a command needs memory. */
-export const refuseFull = (command: string): void => {
-  if (needMemory.has(command.toUpperCase()))
-    throw new RedisRefusal("OOM command not allowed when used memory > 'maxmemory'.")
-}
+/** Runs a command. */
+export type Call = (command: string, args: ReadonlyArray<string>) => Reply
 
 /** The items from one index to another one, both included; negative ones count from the end, and may lie before the beginning. */
 const range = (items: ReadonlyArray<string>, first: string, last: string) => {
@@ -78,6 +72,18 @@ export class RedisData {
   /** The items of a list, or a set. */
   items(name: string, type: "list" | "set"): ReadonlyArray<string> {
     return this.#of(name, type)?.items ?? none
+  }
+
+  /** Runs what a client asked for, a command or those of one script. Where the memory is full (`isFull`) nothing that needs some is done, unless the same script has changed something before: then it goes on to its end. */
+  asked(isFull: boolean): Call {
+    let hasWritten = false
+    return (command, args) => {
+      const name = command.toUpperCase()
+      if (isFull && !hasWritten && needMemory.has(name))
+        throw new RedisRefusal("OOM command not allowed when used memory > 'maxmemory'.")
+      hasWritten ||= !reads.has(name)
+      return this.run(command, args)
+    }
   }
 
   /** Runs a command. Throws a `RedisRefusal` where Redis would refuse it; then nothing was done. */

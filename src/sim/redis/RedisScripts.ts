@@ -1,18 +1,5 @@
 import { lauxlib, lua, lualib, type LuaState, to_jsstring, to_luastring } from "fengari"
-import { type RedisData, RedisRefusal, refuseFull, type Reply, writes } from "./RedisData.ts"
-
-/** Calls a command from inside a script. */
-type Call = (command: string, args: ReadonlyArray<string>) => Reply
-
-/** Runs the commands of one script. Where the memory is full (`isFull`) nothing that needs some is done, unless the script has changed something before: then it goes on to its end. */
-export const commandsOfScript = (data: RedisData, isFull: boolean): Call => {
-  let hasWritten = false
-  return (command, args) => {
-    if (isFull && !hasWritten) refuseFull(command)
-    hasWritten ||= writes(command)
-    return data.run(command, args)
-  }
-}
+import { type Call, RedisRefusal, type Reply } from "./RedisData.ts"
 
 const {
   LUA_OK,

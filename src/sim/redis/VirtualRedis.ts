@@ -7,8 +7,8 @@ import { ms_us } from "../world/Time.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import type { World } from "../world/World.ts"
 import type { StoreOptions } from "../stores/StoreCalls.ts"
-import { RedisData, RedisRefusal, refuseFull, type Reply, type Snapshot } from "./RedisData.ts"
-import { commandsOfScript, runScript } from "./RedisScripts.ts"
+import { RedisData, RedisRefusal, type Reply, type Snapshot } from "./RedisData.ts"
+import { runScript } from "./RedisScripts.ts"
 
 /** A pool shard's Redis. */
 export interface RedisOptions extends StoreOptions {
@@ -189,11 +189,9 @@ export class VirtualRedis {
     const before = this.#data.snapshot
     const keys = this.keys
     const batches = this.#data.items(this.#names.batches, "list")
-    if (script === undefined && this.#isFull) refuseFull(name)
+    const call = this.#data.asked(this.#isFull)
     const reply =
-      script === undefined
-        ? this.#data.run(name, args.map(String))
-        : runScript(script.lua, script.names, args, commandsOfScript(this.#data, this.#isFull))
+      script === undefined ? call(name, args.map(String)) : runScript(script.lua, script.names, args, call)
     const { shard } = this
     const epoch = Number(args[3])
     if (this.#data.snapshot === before) {

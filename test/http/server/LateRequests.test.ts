@@ -62,53 +62,48 @@ it.each(["GET", "HEAD"])("requests that read are never late: %s", (method) => {
   expect(standstills.mayBeLate(method)).toBe(false)
 })
 
+/** Holds two requests: one whose client waits, and one whose client can leave. */
+const holdBoth = ({ hold }: LateRequests.LateRequests) => {
+  const begun: Array<string> = []
+  let isGone = false
+  hold(
+    () => false,
+    () => begun.push("waits")
+  )
+  hold(
+    () => isGone,
+    () => begun.push("gone")
+  )
+  return { begun, leave: () => void (isGone = true) }
+}
+
 describe("a request that is held", () => {
   const made = Effect.flatMap(Effect.clock, LateRequests.make)
 
   it.scoped("begins when its client is still there after 30 ms", () =>
     Effect.gen(function* () {
-      const { hold } = yield* made
-      const begun: Array<string> = []
-      let isGone = false
-      hold(
-        () => false,
-        () => begun.push("waits")
-      )
-      hold(
-        () => isGone,
-        () => begun.push("gone")
-      )
+      const { begun, leave } = holdBoth(yield* made)
       for (let wait = 0; wait < 3; wait++) {
         expect(begun).toEqual([])
         yield* TestClock.adjust("10 millis")
-        isGone = true
+        leave()
       }
       expect(begun).toEqual(["waits"])
     })
   )
 
-  it.scoped("is held anew where the process stands still meanwhile", () =>
+  it.scoped("is held again after another standstill", () =>
     Effect.gen(function* () {
       let now_ms = 0
       // Timers go by the test's clock, and what the process notes by a time that passes while it stands still.
       const clock = { ...(yield* Effect.clock), unsafeCurrentTimeNanos: () => BigInt(now_ms) * 1_000_000n }
-      const { hold } = yield* LateRequests.make(clock)
-      const begun: Array<string> = []
-      let isGone = false
-      hold(
-        () => isGone,
-        () => begun.push("gone")
-      )
-      hold(
-        () => false,
-        () => begun.push("waits")
-      )
+      const { begun, leave } = holdBoth(yield* LateRequests.make(clock))
       yield* TestClock.adjust("20 millis")
       now_ms = 8_000
       // All timers that are due fire before the end of the connection is read.
       yield* TestClock.adjust("10 millis")
       expect(begun).toEqual([])
-      isGone = true
+      leave()
       yield* TestClock.adjust("30 millis")
       expect(begun).toEqual(["waits"])
     })

@@ -5,16 +5,13 @@ import { runScript } from "../../../src/sim/redis/RedisScripts.ts"
 import type { Command } from "../../../src/sim/redis/VirtualRedis.ts"
 import { World } from "../../../src/sim/world/World.ts"
 import { forAll } from "../../support/Property.ts"
-import { freePorts } from "../../support/FreePort.ts"
 import {
   administer,
   describeRedis,
   describeRedisProcess,
   freshRedis,
-  ownProgram,
-  parsed
+  ownRedis
 } from "../../support/services/redis/Redis.ts"
-import { makeRedisProcess } from "../../support/services/redis/RedisProcess.ts"
 import { LittleWorld } from "../stores/LittleWorld.ts"
 
 /** A command with the number of the name that it is about. */
@@ -192,8 +189,7 @@ describeRedisProcess("the simulation's Redis, where its memory is full", () => {
 
   it.scopedLive("refuses what a real one refuses, and does the rest", () =>
     Effect.gen(function* () {
-      const [port] = yield* freePorts(1)
-      yield* makeRedisProcess({ program: yield* ownProgram, port: port!, config: ['save ""'] })
+      const { url } = yield* ownRedis()
       const { redis: servers } = new LittleWorld(1, {})
       const virtual = servers[0]!
       const before = [
@@ -202,7 +198,7 @@ describeRedisProcess("the simulation's Redis, where its memory is full", () => {
         { name: "SADD", args: ["set", "a"] },
         { name: "HSET", args: ["hash", "a", "b"] }
       ]
-      yield* administer(parsed(`redis://127.0.0.1:${port}`), async (redis) => {
+      yield* administer(url, async (redis) => {
         const toReal = (commands: ReadonlyArray<Command>): Promise<unknown> => {
           const calls = commands.map(({ args, name, script }): [string, ...Array<string>] =>
             script === undefined

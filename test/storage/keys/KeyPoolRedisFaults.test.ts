@@ -7,12 +7,18 @@ import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import { type PoolKind, poolKinds } from "../../../src/storage/keys/KeyPool.ts"
 import * as KeyPoolRedis from "../../../src/storage/keys/KeyPoolRedis.ts"
 import * as WitnessRedis from "../../../src/storage/nodes/WitnessRedis.ts"
-import { administer, describeRedisProcess, ownProgram, parsed } from "../../support/services/redis/Redis.ts"
+import {
+  administer,
+  describeRedisProcess,
+  inMemory,
+  ownProgram,
+  ownRedis,
+  parsed
+} from "../../support/services/redis/Redis.ts"
 import { freePorts } from "../../support/FreePort.ts"
 import { makeRedisProcess } from "../../support/services/redis/RedisProcess.ts"
 import { keys, numbered } from "../../support/samples/SomeKeys.ts"
 
-const inMemory = ['save ""', "appendonly no"]
 const onDisk = ['save ""', "appendonly yes", "appendfsync always"]
 
 const owner = { shard: 0, epoch: 1 }
@@ -33,10 +39,7 @@ const rightsOf = (kind: PoolKind): string => {
 
 /** A Redis server of the test's own, and a pool of one shard on it. */
 const serverAndPool = Effect.fn("serverAndPool")(function* (config: ReadonlyArray<string> = inMemory) {
-  const program = yield* ownProgram
-  const [port] = yield* freePorts(1)
-  const server = yield* Effect.orDie(makeRedisProcess({ program, port: port!, config }))
-  const url = parsed(`redis://127.0.0.1:${server.port}`)
+  const { server, url } = yield* ownRedis(config)
   const pool = yield* quietly(KeyPoolRedis.make({ urls: [url], namespace: "test" }))
   return { server, url, pool }
 })

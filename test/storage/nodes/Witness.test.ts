@@ -8,16 +8,13 @@ import { among, nothing, Witness } from "../../../src/storage/nodes/Witness.ts"
 import * as WitnessFile from "../../../src/storage/nodes/WitnessFile.ts"
 import * as WitnessMemory from "../../../src/sim/stores/WitnessMemory.ts"
 import * as WitnessRedis from "../../../src/storage/nodes/WitnessRedis.ts"
-import { freePorts } from "../../support/FreePort.ts"
 import {
   administer,
   describeRedis,
   describeRedisProcess,
   freshRedis,
-  ownProgram,
-  parsed
+  ownRedis
 } from "../../support/services/redis/Redis.ts"
-import { makeRedisProcess } from "../../support/services/redis/RedisProcess.ts"
 import { temporaryFolder } from "../../support/Stores.ts"
 import { witnessLaws } from "./WitnessLaws.ts"
 
@@ -44,9 +41,7 @@ describeRedis("on Redis", () => {
 describeRedisProcess("A witness in a Redis whose memory is full", () => {
   it.scopedLive("takes nothing, also where it knows it already, and answers all the same", () =>
     Effect.gen(function* () {
-      const [port] = yield* freePorts(1)
-      yield* makeRedisProcess({ program: yield* ownProgram, port: port!, config: ['save ""'] })
-      const url = parsed(`redis://127.0.0.1:${port}`)
+      const { url } = yield* ownRedis()
       const witness = yield* WitnessRedis.make(url, "deployment")
       const seen = { ...nothing, timeline: 1, mark: 7 }
       yield* witness.raise(seen)

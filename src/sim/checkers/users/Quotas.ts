@@ -189,10 +189,11 @@ export const Quotas: Checker = {
       if (entry.tag === "gave back") {
         const isFree = free.has(`${entry.by} ${entry.reservation}`)
         for (const lease of entry.quotas.map((quota) => leaseOf(entry.by, quota))) {
-          if (!isFree && lease.taken === 0 && !aways.has(entry.by))
-            found(entry.at_us, `${entry.by} gave back what it had not taken`)
-          if (!isFree) lease.taken--
           lease.short--
+          if (isFree) continue
+          if (lease.taken === 0 && !aways.has(entry.by))
+            found(entry.at_us, `${entry.by} gave back what it had not taken`)
+          lease.taken--
         }
       }
       if (entry.tag !== "took") continue

@@ -81,13 +81,11 @@ export class Connection {
     this.#heard = heard
     if (fate === "ignored") return
     const isWanted = () => process.isAlive && this.#heard === heard
-    const broken = () =>
-      this.#backend.terminate({ code: undefined, reason: "Connection terminated unexpectedly" })
     const arrive = () => {
-      if (fate === "broken before") return broken()
+      if (fate === "broken before") return this.#break()
       this.#backend.execute(command, (reply) => {
         if (fate === "lost") return
-        if (fate === "broken after") return broken()
+        if (fate === "broken after") return this.#break()
         server.after(answerLate_us, () =>
           network.deliver(name, process.name, () => {
             if (!process.isAlive) return
@@ -100,6 +98,11 @@ export class Connection {
     }
     this.#late_us = world.now_us + late_us
     server.after(late_us, () => network.deliver(process.name, name, arrive, isWanted))
+  }
+
+  /** It breaks: both sides hear of it. */
+  #break() {
+    this.#backend.terminate({ code: undefined, reason: "Connection terminated unexpectedly" })
   }
 
   /** Closes it. `cancels`: what runs there is cancelled, as `PrimaryClient` asks for. */

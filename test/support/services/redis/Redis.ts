@@ -6,7 +6,9 @@ import { randomUUID } from "node:crypto"
 import { describe, inject } from "vitest"
 import type { Options } from "../../../../src/storage/keys/KeyPoolRedis.ts"
 import * as RedisUrl from "../../../../src/storage/redis/RedisUrl.ts"
+import { freePorts } from "../../FreePort.ts"
 import { exercised } from "../Exercised.ts"
+import { makeRedisProcess } from "./RedisProcess.ts"
 
 const server = inject("redis")
 const program = inject("redisProgram")
@@ -110,3 +112,14 @@ export const serverUrl: Effect.Effect<string> = Effect.suspend(() =>
 export const ownProgram: Effect.Effect<string> = Effect.suspend(() =>
   program === null ? Effect.dieMessage("redis-server is missing") : Effect.succeed(program)
 )
+
+/** The configuration of a Redis that keeps nothing on its disk. */
+export const inMemory: ReadonlyArray<string> = ['save ""', "appendonly no"]
+
+/** A Redis server of the caller's own on a free port, and its URL. */
+export const ownRedis = Effect.fn("ownRedis")(function* (config: ReadonlyArray<string> = inMemory) {
+  const program = yield* ownProgram
+  const [port] = yield* freePorts(1)
+  const server = yield* Effect.orDie(makeRedisProcess({ program, port: port!, config }))
+  return { server, url: parsed(`redis://127.0.0.1:${server.port}`) }
+})
