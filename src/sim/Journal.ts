@@ -6,6 +6,7 @@ import type { LinkRank } from "../storage/links/LinkStore.ts"
 import type { Quota } from "../storage/accounts/QuotaStore.ts"
 import type { Counted } from "./clients/Traits.ts"
 import type { RangeSlot, Watermark } from "../storage/keys/KeyRangeStore.ts"
+import type { OrphanKind } from "./deployment/Visitors.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 import type { World } from "./world/World.ts"
 
@@ -173,6 +174,14 @@ export type VisitEntry =
       /** How it must be counted, where visitors differ. */
       readonly counted?: Counted | undefined
     }
+  /** A node answered a visitor whom no link has led: it counts in one of some domains, as one of some kinds, if `isSure`; else it may. */
+  | {
+      readonly tag: "not led"
+      readonly by: string
+      readonly domains: ReadonlyArray<number>
+      readonly kinds: ReadonlyArray<OrphanKind>
+      readonly isSure: boolean
+    }
   /** A process begins to write what it has counted, or does so once more under the same number. */
   | {
       readonly tag: "counting"
@@ -188,6 +197,8 @@ export type VisitEntry =
       readonly visits: ReadonlyArray<readonly [key: string, visits: number]>
       /** Likewise of all links of users, if of any. */
       readonly owned?: ReadonlyArray<readonly [user: string, visits: number]>
+      /** And of visitors of domains whom no link has led, if there were any: see `orphansOf`. */
+      readonly orphans?: ReadonlyArray<readonly [orphans: string, visits: number]>
       /** Where the process has several writers: then it can be a part of the batch. */
       readonly writer?: string
     }

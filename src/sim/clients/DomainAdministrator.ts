@@ -2,7 +2,7 @@ import type { ChangingDomain } from "../deployment/ChangingDomain.ts"
 import { announced_us } from "../deployment/ChangingDomain.ts"
 import { changingHost, ownHost } from "../deployment/FurtherDomains.ts"
 import { adminHeaders } from "../deployment/StubServices.ts"
-import { endedUrls } from "../deployment/Visitors.ts"
+import { missingUrls } from "../deployment/Visitors.ts"
 import type { DomainAct } from "../History.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -86,7 +86,7 @@ export class DomainAdministrator {
           this.#isServed = true
         })
       case "change": {
-        const target = this.#chance.happens(0.3) ? null : `${endedUrls}nothing-here/${++this.#targets}`
+        const target = this.#chance.happens(0.3) ? null : `${missingUrls}${++this.#targets}`
         return this.#ask({ act, target }, "PATCH", path, { targets: { unknown: target } }, done)
       }
       case "refused": {

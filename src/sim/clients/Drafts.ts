@@ -99,8 +99,14 @@ const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
   { timeZone: "Asia/Tokyo", from: "09:00", until: "17:30" },
   { timeZone: "America/Phoenix", days: [1, 3, 5, 7], until: "17:00" },
   { timeZone: "UTC", days: [2, 4, 6] },
-  { timeZone: "UTC", from: "23:59", until: "00:01", days: [1, 2, 3, 4] },
-  { timeZone: "UTC", from: "23:59", until: "00:01", days: [5, 6, 7] }
+  { timeZone: "Asia/Kolkata", from: "05:29", until: "05:30" },
+  // Nights that belong to the day on which they begin.
+  ...[[1, 2, 3, 4] as const, [5, 6, 7] as const, [7] as const, [6] as const, [2, 3] as const].map((days) => ({
+    timeZone: "UTC",
+    from: "23:59",
+    until: "00:01",
+    days
+  }))
 ]
 
 /** A create that a client is about to ask for, once or several times. */
@@ -309,6 +315,7 @@ export class Drafts {
       }),
       () => ({ from: this.#momentWithin(ruleWithin_ms) }),
       () => ({ until: this.#momentWithin(ruleWithin_ms) }),
+      () => ({ hours: chance.pick(hours) }),
       () => ({ hours: chance.pick(hours) }),
       () => ({ networks: [chance.pick(["203.0.113.0/25", "203.0.113.130", "2001:db8::/32"])] })
     ])()

@@ -1,7 +1,8 @@
-import { domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { defaultDomain, domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { changingHost, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminHeaders, adminKey } from "../deployment/StubServices.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import { atChangingHost } from "../deployment/Visitors.ts"
 import type { Wish } from "../History.ts"
 import { queryOf, signsOf } from "./Visitors.ts"
 import { linkPassword } from "./Drafts.ts"
@@ -56,7 +57,11 @@ export const linkRequestOf = ({
         from: from ?? some?.from
       }
       if (isHead === true) return { method: "HEAD", ...request }
-      const asked = { ...request, link: { key: text, path: rest, counted: countedOf(traits, visitor) } }
+      const asked = {
+        ...request,
+        link: { key: text, path: rest, counted: countedOf(traits, visitor) },
+        orphan: { domains: [domainKeyOf(text).domain], isSure: true }
+      }
       if (isRight === undefined) return { method: "GET", ...asked }
       return {
         method: "POST",
@@ -66,19 +71,31 @@ export const linkRequestOf = ({
       }
     }
     case "guess":
-      return { method: "GET", path: `/${key}`, headers: { accept: "application/json" }, from }
+      return {
+        method: "GET",
+        path: `/${key}`,
+        headers: { accept: "application/json" },
+        orphan: { domains: [defaultDomain], isSure: true },
+        from
+      }
     case "probe":
       return {
         method: "GET",
         path: `/${key}`,
         headers: { accept: "application/json", ...signsOf(visitor).headers, host: changingHost },
-        link: { key: text, counted: countedOf(undefined, visitor) }
+        link: { key: text, counted: countedOf(undefined, visitor) },
+        orphan: atChangingHost
       }
     case "preview": {
       const host = domain !== undefined && { host: domain }
       const request = { path: `/${key}+`, headers: { accept: "application/json", ...host } }
       // Without a link of so many segments, one of fewer redirects, and the plus is what follows its key.
-      return { method: "GET", ...request, ...(key.includes("/") && { link: { key: withPlus(text) } }) }
+      const orphan = { domains: [domainKeyOf(text).domain], isSure: false }
+      return {
+        method: "GET",
+        ...request,
+        ...(key.includes("/") && { link: { key: withPlus(text) }, orphan })
+      }
     }
     case "show":
       return { method: "GET", path, headers: { "x-api-key": apiKey ?? adminKey } }

@@ -56,7 +56,7 @@ import { VisitRetention } from "../../visits/VisitRetention.ts"
 import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
-import { isLed, targetPolicy } from "./Visitors.ts"
+import { isLed, orphanedBy, type Orphanage, targetPolicy } from "./Visitors.ts"
 import * as PasswordsVirtual from "./PasswordsVirtual.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
@@ -207,6 +207,8 @@ export interface VirtualRequest {
     readonly path?: string | undefined
     readonly counted?: Counted | undefined
   }
+  /** Of a visitor's: where it counts if no link leads them. */
+  readonly orphan?: Orphanage
   /** The client's address, if it is on another machine. */
   readonly from?: string | undefined
 }
@@ -378,8 +380,7 @@ export class VirtualNode {
       const giveUp = serve(request, (response) => {
         // What a node gives up itself may have redirected by then, as what its client gives up.
         const isLate = response.status === 503 && this.process.world.now_us - begun_us >= answerMax_us
-        if (isLed(response)) this.#visited(request, response)
-        else if (isLate) this.#visited(request, undefined)
+        this.#visited(request, isLate ? undefined : response)
         if (this.#end(connection)) done(response)
       })
       connection.giveUp = () => {
@@ -401,8 +402,10 @@ export class VirtualNode {
   }
 
   /** Notes that a redirect was answered, or may have been when its client left. */
-  #visited({ link }: VirtualRequest, response: VirtualResponse | undefined) {
-    if (link === undefined) return
+  #visited(request: VirtualRequest, response: VirtualResponse | undefined) {
+    if (response === undefined || !isLed(response)) this.#notLed(request, response)
+    const { link } = request
+    if (link === undefined || (response !== undefined && !isLed(response))) return
     const { counted, key, path } = link
     const isOfSeveral = path !== undefined || key.includes("/")
     this.#surroundings.journal.add({
@@ -412,6 +415,20 @@ export class VirtualNode {
       isSure: response !== undefined,
       ...(isOfSeveral && { path, location: response?.location }),
       ...(counted !== undefined && { counted })
+    })
+  }
+
+  /** Notes that a visitor was led by no link, or may not have been when they left. */
+  #notLed({ method, orphan }: VirtualRequest, response: VirtualResponse | undefined) {
+    if (orphan === undefined || method !== "GET") return
+    const { isSure, kinds } = orphanedBy(response)
+    if (kinds.length === 0) return
+    this.#surroundings.journal.add({
+      tag: "not led",
+      by: this.process.id,
+      domains: orphan.domains,
+      kinds,
+      isSure: isSure && orphan.isSure
     })
   }
 

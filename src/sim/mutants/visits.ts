@@ -137,6 +137,26 @@ export const visits: ReadonlyArray<Mutant> = [
     make: writing((write) => (batch) => Effect.ignore(write(batch)))
   },
   {
+    name: "orphans-of-the-default-domain",
+    text: "Visitors whom no link leads are all counted in the default domain.",
+    promise: "C11",
+    checker: "visits",
+    options: withFaults({}, { ...followed, withDomain: 0.6 }),
+    make: countedAs((hours) =>
+      hours.map((hour) => ({ ...hour, subject: hour.subject.replace(/^orphans:[1-9]\d*/, "orphans:0") }))
+    )
+  },
+  {
+    name: "orphans-of-ended-links-missing",
+    text: "Visitors whose link has expired, or was used up, are counted as those of links that never were.",
+    promise: "C11",
+    checker: "visits",
+    options: withFaults({}, { ...followed, withExpiry: 0.4, withMaxVisits: 0.4 }),
+    make: countedAs((hours) =>
+      hours.map((hour) => ({ ...hour, subject: hour.subject.replace(/:(?:expired|usedUp)$/, ":unknown") }))
+    )
+  },
+  {
     name: "statistics-hours-late",
     text: "Visits are counted in the hour after their own.",
     promise: "C11",

@@ -362,8 +362,12 @@ const jumpingDatabase: Aim = (options, chance) => ({
     ...noFaults,
     databaseClock: {
       perMinute: chance.pick([1, 2, 4]),
-      least_ms: 3_000,
-      most_ms: chance.pick([6_000, 30_000])
+      // Some steps are as small as those of a clock that is kept right.
+      ...chance.pick([
+        { least_ms: 20, most_ms: 900 },
+        { least_ms: 3_000, most_ms: 6_000 },
+        { least_ms: 3_000, most_ms: 30_000 }
+      ])
     },
     databaseDrift: chance.pick([0, 10_000, -10_000]),
     kill: { perMinute: chance.pick([0, 1]), least_ms: 500, most_ms: 3_000 },

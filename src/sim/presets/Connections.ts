@@ -12,8 +12,7 @@ export const withNewsResets = (options: SimOptions, chance: Chance): SimOptions 
 
 /** Nodes hear late of changes, some of them, and late that they have heard of all. */
 export const withSlowNews = (options: SimOptions, chance: Chance): SimOptions => {
-  // Not where the database forgets commits as well.
-  if (options.alone === "sqlite" || options.faults.databaseLag_ms > 0 || !chance.happens(0.3)) return options
+  if (options.alone === "sqlite" || !chance.happens(0.3)) return options
   const slowNews = { probability: chance.pick([0.1, 0.5]), most_ms: chance.pick([400, 900]) }
   return { ...options, faults: { ...options.faults, slowNews } }
 }

@@ -98,6 +98,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `began a ${entry.method} whose client had gone`
     case "visited":
       return `${entry.isSure ? "redirected" : "may have redirected"} ${entry.key}`
+    case "not led":
+      return `${entry.isSure ? "led" : "may have led"} a visitor by no link`
     case "counting":
       return "writes the visits that it has counted"
     case "counted":

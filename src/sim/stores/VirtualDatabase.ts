@@ -334,7 +334,7 @@ export class VirtualDatabase {
         if (entry.tag === "stocked" || entry.tag === "freed" || entry.tag === "fenced") journal.add(entry)
         if (entry.tag !== "counted") return
         journal.add(entry)
-        visits.push([entry.by, entry.visits])
+        visits.push([entry.by, [...entry.visits, ...(entry.orphans ?? [])]])
       }
     }
   }

@@ -1,4 +1,5 @@
 import { Duration } from "effect"
+import { isOfAllOrphans, orphansOf } from "../../deployment/Visitors.ts"
 import { stopMax } from "../../../visits/Visits.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { JournalEntry } from "../../Journal.ts"
@@ -46,6 +47,13 @@ class Account {
     switch (entry.tag) {
       case "visited":
         return void this.visited.set(entry.key, [...(this.visited.get(entry.key) ?? []), entry])
+      case "not led":
+        for (const kind of [...entry.kinds, "all"] as const)
+          for (const domain of entry.domains) {
+            const name = orphansOf(domain, kind)
+            this.visited.set(name, [...(this.visited.get(name) ?? []), entry])
+          }
+        return
       case "counting": {
         const { at_us, sequence, writer } = entry
         const newest = this.#newestOf(writer)
@@ -67,7 +75,7 @@ class Account {
       case "counted":
         // Where there are several it may be a part.
         if (entry.writer === undefined) this.#newestOf(undefined).isTaken = true
-        return entry.visits.forEach(([key, visits]) =>
+        return [...entry.visits, ...(entry.orphans ?? [])].forEach(([key, visits]) =>
           this.counted.set(key, (this.counted.get(key) ?? 0) + visits)
         )
       case "killed":
@@ -132,7 +140,7 @@ const accountsOf = (journal: ReadonlyArray<JournalEntry>) => {
 }
 
 /**
- * C11: every redirect that a node has answered is counted once, and nothing else is. A kill loses the visits of the last second, and of the time in which the
+ * C11: every redirect that a node has answered is counted once, and so is every visitor of a domain whom no link has led; nothing else is. A kill loses the visits of the last second, and of the time in which the
  * store took none; a failover those that it makes the database forget; all others that are missing were reported as shed, and only where the store did not answer.
  */
 export const Visits: Checker = {
@@ -142,21 +150,19 @@ export const Visits: Checker = {
     const violations: Array<Violation> = []
     const found = (text: string, ...keys: ReadonlyArray<string>) =>
       violations.push({ checker: Visits.name, at_us: end_us, text, keys })
-    let missing = 0
+    let [missing, missingOfAll] = [0, 0]
     for (const [by, account] of accountsOf(journal)) {
       const lostFrom_us = account.lostFrom_us(journal, by)
       for (const key of new Set([...account.visited.keys(), ...account.counted.keys()])) {
         const visited = account.visited.get(key) ?? []
         const counted = account.counted.get(key) ?? 0
         if (counted > visited.length)
-          found(
-            `${counted} visits of ${key} were counted by ${by}, which redirected ${visited.length} times`,
-            key
-          )
+          found(`${counted} visits of ${key} were counted by ${by}, which had ${visited.length}`, key)
         const safe = visited.filter(({ at_us, isSure }) => isSure && at_us < lostFrom_us).length
         const taken = counted + (account.forgotten.get(key) ?? 0)
         if (taken >= safe) continue
-        if (account.killed_us === undefined) missing += safe - taken
+        if (account.killed_us === undefined && isOfAllOrphans(key)) missingOfAll += safe - taken
+        else if (account.killed_us === undefined) missing += safe - taken
         else
           found(
             `${by} was killed, and of ${safe} visits of ${key} that were due ${counted} were counted`,
@@ -169,6 +175,8 @@ export const Visits: Checker = {
       faults.has("bucketMove") ||
       journal.some((entry) => entry.tag === "unanswered" && entry.operation === "VisitStore.write")
     const shed = Object.values(visitsShed).reduce((sum, count) => sum + count, 0)
+    if (missingOfAll > shed)
+      found(`${missingOfAll} visitors of domains were not counted, and ${shed} reported as dropped`)
     if (missing > shed) found(`${missing} visits were not counted, and ${shed} reported as dropped`)
     if (shed > 0 && !wasAway) found(`${shed} visits were dropped, and the store had always answered`)
     if (

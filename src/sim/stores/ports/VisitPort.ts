@@ -3,13 +3,14 @@ import { isLinkSubject } from "../../../model/Visit.ts"
 import { StorageError } from "../../../storage/StorageError.ts"
 import * as RankStep from "../../../storage/visits/RankStep.ts"
 import type { VisitBatch, VisitStore } from "../../../storage/visits/VisitStore.ts"
+import { orphansOf } from "../../deployment/Visitors.ts"
 import type { Journal } from "../../Journal.ts"
 import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
 import type { DatabaseCopy } from "../DatabaseCopy.ts"
 import * as VisitStoreMemory from "../VisitStoreMemory.ts"
 import type { Call, CallDirect } from "./Call.ts"
 
-/** Visits of keys that a process had counted. */
+/** Visits that a process had counted: of keys, and of orphans. */
 export type Uncounted = readonly [by: string, visits: ReadonlyArray<readonly [key: string, visits: number]>]
 
 /** What the port of visits tells and asks the database. */
@@ -24,8 +25,13 @@ export interface Surroundings {
 /** The key of a link whose visits a subject is of. */
 const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
 
-/** Whether a subject is of visits that no link redirected: no key and no user has a colon. */
-const isOfOrphans = (subject: string) => subject.includes(":")
+/** Whose visits a subject is of that no link redirected, if it is of such. */
+const orphansNamed = (subject: string): string | undefined => {
+  const [, domain, reason] = /^orphans:(\d+)(?::(.+))?$/.exec(subject) ?? []
+  if (domain === undefined) return undefined
+  const hasEnded = reason === "expired" || reason === "usedUp"
+  return orphansOf(Number(domain), reason === undefined ? "all" : hasEnded ? "ended" : "missing")
+}
 
 /** Tells a journal of a process's writing of visits. `writer`: which one, where a process has several. */
 export const noteWrites =
@@ -49,9 +55,7 @@ const writeVisits = (
 ) => {
   const { writer } = batch
   // One can have visits in two hours.
-  const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject))).filter(
-    (subject) => !isOfOrphans(subject)
-  )
+  const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject)))
   const totals = Effect.map(visits.totals(subjects), (all) => all.map(({ bots, nonBots }) => bots + nonBots))
   return Effect.gen(function* () {
     if (log.isKept) log.changed("visits", by, VisitStoreMemory.remembered(tables.visits, batch))
@@ -61,7 +65,11 @@ const writeVisits = (
     const added = subjects
       .map((subject, index) => [subject, after[index]! - before[index]!] as const)
       .filter(([, count]) => count > 0)
-    const owned = added.filter(([subject]) => !isLinkSubject(subject))
+    const orphans = added.flatMap(([subject, count]) => {
+      const name = orphansNamed(subject)
+      return name === undefined ? [] : [[name, count] as const]
+    })
+    const owned = added.filter(([subject]) => !isLinkSubject(subject) && orphansNamed(subject) === undefined)
     const counted = added.flatMap(([subject, count]) =>
       isLinkSubject(subject) ? [[keyOf(subject), count] as const] : []
     )
@@ -70,9 +78,10 @@ const writeVisits = (
       by,
       visits: counted,
       ...(owned.length > 0 && { owned }),
+      ...(orphans.length > 0 && { orphans }),
       ...(isOneOfSeveral && { writer })
     })
-    log.changed("visits", by, () => forgot([by, counted]))
+    log.changed("visits", by, () => forgot([by, [...counted, ...orphans]]))
   })
 }
 
