@@ -1,3 +1,4 @@
+import type { OrphanReason } from "../model/Visit.ts"
 import type { LinkOrder } from "../storage/links/LinkStore.ts"
 import type { LinkFate } from "../accounts/Users.ts"
 import type { Choices } from "./clients/Choices.ts"
@@ -26,6 +27,8 @@ export interface StatisticsWish {
   /** RFC 3339: those from the beginning of the hour or day of the first until the end of that before the second. */
   readonly from: string
   readonly to: string
+  /** Of visitors whom no link of a domain has led, rather than of links: for one reason, or for all. */
+  readonly orphans?: { readonly domain: number; readonly reason?: OrphanReason }
 }
 
 /** What an administrator asks for about a domain. */

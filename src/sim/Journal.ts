@@ -181,6 +181,8 @@ export type VisitEntry =
       readonly domains: ReadonlyArray<number>
       readonly kinds: ReadonlyArray<OrphanKind>
       readonly isSure: boolean
+      /** How the visitor must be counted, where visitors differ. */
+      readonly counted?: Counted | undefined
     }
   /** A process begins to write what it has counted, or does so once more under the same number. */
   | {

@@ -294,6 +294,8 @@ export const SimOptions = Schema.Struct({
   faulty_s: Duration_s,
   /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */
   calm_s: Duration_s,
+  /** How long it goes on after that without clients, in virtual seconds: nothing may wait for others to come. */
+  still_s: Schema.Int.pipe(Schema.between(0, 60)),
   workload: WorkloadOptions,
   faults: FaultOptions
 }).pipe(

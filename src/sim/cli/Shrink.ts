@@ -56,6 +56,8 @@ const smallerSize =
   (options) =>
     smaller(options[name], 1).map((value) => ({ ...options, [name]: value }))
 
+const noStillEnd: Pass = (options) => (options.still_s > 0 ? [{ ...options, still_s: 0 }] : [])
+
 const fewerClients: Pass = (options) =>
   smaller(options.workload.clients, 1).map((clients) => ({
     ...options,
@@ -131,6 +133,7 @@ const narrowerDurations: Pass = (options) =>
 const passes: ReadonlyArray<Pass> = [
   smallerSize("faulty_s"),
   smallerSize("calm_s"),
+  noStillEnd,
   fewerKinds,
   smallerSize("nodes"),
   smallerSize("pools"),

@@ -70,6 +70,12 @@ const readWithin_us = s_us
 const readBy_us = 2 * s_us
 const probedFor_us = 1.5 * s_us
 
+/** How likely a link that was deleted is read again, where links are read that way. */
+const missedShare = 0.5
+
+/** How likely one that has ended in whatever way is taken for such a link. */
+const endedShare = 0.1
+
 /** How likely hardly anybody asks for anything else meanwhile, so that a node's requests at that host can follow one another. */
 const lullShare = 0.4
 
@@ -97,6 +103,7 @@ export class Clients {
   #quietUntil_us = 0
   readonly #forgetting: Chance
   readonly #shown: Chance
+  readonly #missing: Chance
   readonly #passwords: Chance
   readonly #heads: Chance
   readonly #previews: Chance
@@ -125,6 +132,7 @@ export class Clients {
     this.#probes = options.world.chance("probes")
     this.#forgetting = options.world.chance("forgetting")
     this.#shown = options.world.chance("shown")
+    this.#missing = options.world.chance("readers of deleted links")
     this.#passwords = options.world.chance("passwords of links")
     this.#heads = options.world.chance("redirects without bodies")
     this.#previews = options.world.chance("previews")
@@ -132,7 +140,8 @@ export class Clients {
     this.#requests = new Requests(options)
     const domains = options.workload.withDomain > 0 ? domainNumbers : []
     this.#listing = new Lists(options.world, this.#requests, options.users, domains, this.#lists)
-    this.#statistics = new Statistics(options.world, this.#requests, options.users)
+    const further = domains.filter((number) => number !== defaultDomain)
+    this.#statistics = new Statistics(options.world, this.#requests, options.users, further)
     this.#edits = new BulkEdits(options.world, this.#requests, options.users, domains)
     this.#guessers = new Guessers(options.world)
     this.#creates = new Creates(
@@ -288,9 +297,27 @@ export class Clients {
       )
         exchange!.body = answer!.response.body
       if (kind === "redirect" && (status === 404 || status === 410)) this.#forget(key)
+      const isDeleted = kind === "delete" && status === 204
+      if (isDeleted || (status === 410 && this.#missing.happens(endedShare)))
+        this.#missed(`${client}'s readers`, key)
       if (kind === "redirect" && status === 401) this.#unlock({ ...wish, isHead: false }, done)
       else done()
     })
+  }
+
+  /** What there was to read of a link that has ended is asked for again. */
+  #missed(client: string, key: string) {
+    const { shown, statistics, varied } = this.#options.workload
+    const chance = this.#missing
+    const isReadOf = (share: number) => share > 0 && chance.happens(missedShare)
+    if (isReadOf(shown)) this.#show(client, key)
+    if (varied === 0 && isReadOf(statistics))
+      this.#statistics.ask(
+        client,
+        () => key,
+        () => {},
+        "anybody"
+      )
   }
 
   #show(client: string, key: string, done: () => void = () => {}) {

@@ -93,6 +93,9 @@ const byCalendar: ReadonlyArray<Lasting> = [
   { months: 0, days: 31, seconds: 0 }
 ]
 
+/** How likely a link's statistics are for everybody, where any are asked for. */
+const publicShare = 0.2
+
 /** Hours that come and go while runs go on, which begin shortly before midnight of UTC. */
 const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
   { timeZone: "UTC", from: "22:00", until: "00:00" },
@@ -132,6 +135,7 @@ export class Drafts {
   readonly #durations: Chance
   readonly #choices: Chance
   readonly #longAliases: Chance
+  readonly #publicStatistics: Chance
   readonly #reusedAliases: Chance
   readonly #passwords: Chance
   readonly #traits: Chance
@@ -154,6 +158,7 @@ export class Drafts {
     this.#refusals = world.chance("refusals")
     this.#endings = world.chance("endings of targets")
     this.#longAliases = world.chance("long aliases")
+    this.#publicStatistics = world.chance("public statistics")
     this.#reusedAliases = world.chance("aliases of reused links")
     this.#passwords = world.chance("passwords of links")
     this.#traits = world.chance("traits of visitors")
@@ -223,8 +228,16 @@ export class Drafts {
     const { withChoices } = this.#workload
     const isSent = ends && withChoices > 0 && chance.happens(endedShare)
     const chosen = chance.happens(withChoices) ? this.#anything() : undefined
-    if (chosen === undefined && !isSent) return undefined
-    return { title: this.#newTitle(), ...chosen, ...(isSent && this.#forTheEnded()) }
+    // Where anybody asks for statistics, some links have public ones.
+    const isPublic =
+      withChoices > 0 && this.#workload.statistics > 0 && this.#publicStatistics.happens(publicShare)
+    if (chosen === undefined && !isSent && !isPublic) return undefined
+    return {
+      title: this.#newTitle(),
+      ...chosen,
+      ...(isSent && this.#forTheEnded()),
+      ...(isPublic && { publicStats: true })
+    }
   }
 
   readonly #forTheEnded = (): Choices => ({ expiredUrl: `${endedUrls}${this.#drawn++}` })

@@ -1,5 +1,6 @@
-import { hour_ms } from "../../model/Visit.ts"
+import { hour_ms, orphanReasons } from "../../model/Visit.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
+import { hostOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { StatisticsWish } from "../History.ts"
@@ -28,15 +29,30 @@ const ends_h = [24, 24.75, 37, 48] as const
 /** How likely another time than both days is asked for. */
 const otherShare = 0.4
 
+/** Where the statistics of all of a user's links are, or of visitors whom no link has led. */
+const pathOf = (orphans: StatisticsWish["orphans"]): string => {
+  if (orphans === undefined) return "/api/v1/stats"
+  const { domain, reason } = orphans
+  return `/api/v1/domains/${hostOf(domain)}/stats${reason === undefined ? "" : `?reason=${reason}`}`
+}
+
+/** How likely those are asked for of visitors whom no link of a domain has led, where there are further domains. */
+const orphansShare = 0.4
+
 /** Those who ask for statistics. */
 export class Statistics {
   readonly #requests: Requests
   readonly #users: Users
   readonly #chance: Chance
   readonly #ranges: Chance
+  readonly #strays: Chance
+  readonly #domains: ReadonlyArray<number>
   readonly #beginning_ms: number
 
-  constructor(world: World, requests: Requests, users: Users) {
+  /** `domains`: the numbers of further domains that stay. */
+  constructor(world: World, requests: Requests, users: Users, domains: ReadonlyArray<number>) {
+    this.#domains = domains
+    this.#strays = world.chance("statistics of domains")
     this.#requests = requests
     this.#users = users
     this.#chance = world.chance("statistics")
@@ -50,22 +66,29 @@ export class Statistics {
   }
 
   /** Asks for the statistics of a link that `popular` gives, or of all links of a user. */
-  ask(client: string, popular: (chance: Chance) => string | undefined, done: () => void) {
+  ask(
+    client: string,
+    popular: (chance: Chance) => string | undefined,
+    done: () => void,
+    as: StatisticsWish["as"] = this.#asker()
+  ) {
     const chance = this.#chance
-    const as = this.#asker()
     const [from, to] = this.#range()
+    const orphans = as === "administrator" ? this.#orphans() : undefined
     const statistics: StatisticsWish = {
       as,
       interval: chance.pick(["hour", "day"]),
       bots: chance.pick(["include", "exclude"]),
       format: chance.pick(["json", "json", "csv"]),
       from,
-      to
+      to,
+      ...(orphans !== undefined && { orphans })
     }
-    const key = as === "user" && chance.happens(allShare) ? undefined : popular(chance)
-    if (key === undefined && as !== "user") return done()
+    const isOfAll = orphans !== undefined || (as === "user" && chance.happens(allShare))
+    const key = isOfAll ? undefined : popular(chance)
+    if (key === undefined && !isOfAll) return done()
     const apiKey = as === "user" ? this.#users.apiKey(chance) : undefined
-    const path = key === undefined ? "/api/v1/stats" : linkPathOf(key, "/stats")
+    const path = key === undefined ? pathOf(orphans) : linkPathOf(key, "/stats")
     const { bots, format, interval } = statistics
     const query = `from=${from}&to=${to}&interval=${interval}&bots=${bots}&format=${format}`
     this.#requests.send(
@@ -89,6 +112,13 @@ export class Statistics {
     const from_h = this.#ranges.pick(beginnings_h)
     const to_h = this.#ranges.pick(ends_h.filter((hour) => hour > from_h))
     return [hourOf(beginning_ms, from_h), hourOf(beginning_ms, to_h)]
+  }
+
+  #orphans(): StatisticsWish["orphans"] {
+    const chance = this.#strays
+    if (this.#domains.length === 0 || !chance.happens(orphansShare)) return undefined
+    const reason = chance.happens(0.5) ? chance.pick(orphanReasons) : undefined
+    return { domain: chance.pick(this.#domains), ...(reason !== undefined && { reason }) }
   }
 
   #asker(): StatisticsWish["as"] {

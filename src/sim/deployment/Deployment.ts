@@ -275,9 +275,9 @@ export class Deployment {
 
   /** Runs it to its end, and returns the evidence for the checkers. */
   run(): Evidence {
-    const { calm_s, faulty_s } = this.options
+    const { calm_s, faulty_s, still_s } = this.options
     const healed_us = faulty_s * s_us
-    const end_us = healed_us + calm_s * s_us
+    const end_us = healed_us + (calm_s + still_s) * s_us
     const beginning_ms = this.world.now_ms
     const shedBefore = visitsShedSoFar()
     this.world.after(0, null, () => this.#begin(healed_us, end_us))
@@ -369,7 +369,8 @@ export class Deployment {
     if (this.#areDomainsRead && withDomain > 0)
       Effect.runSync(Effect.orDie(FurtherDomains.addTo(this.#database.users.domains)))
     if (domainsChanged > 0 && domainsAsked === 0) this.#changingDomain.start(healed_us)
-    this.#users.start(end_us - 8 * s_us)
+    const stilled_us = end_us - this.options.still_s * s_us
+    this.#users.start(stilled_us - 8 * s_us)
     this.#places.forEach((place) => this.#start(place))
     this.#balancer.start()
     const clients = new Clients({
@@ -383,7 +384,7 @@ export class Deployment {
       answersKept_s: this.options.answersKept_s
     })
     // Leaves the last requests time to be answered.
-    clients.start(end_us - 5 * s_us)
+    clients.start(stilled_us - 5 * s_us)
     Faults.start(this.world, this.#faults, this.#victim(), healed_us, (strike) => {
       this.#strikes.push(strike)
       clients.struck(strike)

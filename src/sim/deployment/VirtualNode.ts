@@ -419,7 +419,7 @@ export class VirtualNode {
   }
 
   /** Notes that a visitor was led by no link, or may not have been when they left. */
-  #notLed({ method, orphan }: VirtualRequest, response: VirtualResponse | undefined) {
+  #notLed({ link, method, orphan }: VirtualRequest, response: VirtualResponse | undefined) {
     if (orphan === undefined || method !== "GET") return
     const { isSure, kinds } = orphanedBy(response)
     if (kinds.length === 0) return
@@ -428,7 +428,8 @@ export class VirtualNode {
       by: this.process.id,
       domains: orphan.domains,
       kinds,
-      isSure: isSure && orphan.isSure
+      isSure: isSure && orphan.isSure,
+      ...(link?.counted !== undefined && { counted: link.counted })
     })
   }
 

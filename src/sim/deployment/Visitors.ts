@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { Effect, Layer, Option } from "effect"
 import * as ClientAddress from "../../http/exchange/ClientAddress.ts"
 import * as VisitorCountryLive from "../../http/redirects/VisitorCountryLive.ts"
+import type { OrphanReason } from "../../model/Visit.ts"
 import { type Network, parse } from "../../model/Network.ts"
 import * as VisitorHashLive from "../../http/redirects/VisitorHashLive.ts"
 import { defaultDomain } from "../../keys/QualifiedKey.ts"
@@ -55,6 +56,10 @@ const changingDomain = 3
 /** What tells the visitors of a domain whom no link has led from the visits of links. No key has a blank. */
 export const orphansOf = (domain: number, kind: OrphanKind): string =>
   `${kind} in domain ${Math.min(domain, changingDomain)}`
+
+/** As what those are counted who are counted for a reason. */
+export const orphanKindOf = (reason: OrphanReason): OrphanKind =>
+  reason === "expired" || reason === "usedUp" ? "ended" : "missing"
 
 /** Whether they are all of a domain, who are counted as others already. */
 export const isOfAllOrphans = (orphans: string): boolean => orphans.startsWith("all in ")

@@ -69,6 +69,9 @@ const countedAs = (mutate: (hours: ReadonlyArray<HourCount>) => ReadonlyArray<Ho
 /** The subject of a key's visits, whichever link it is of. */
 const ofKey = (subject: string) => (isLinkSubject(subject) ? `${linkOfSubject(subject).key}@0` : subject)
 
+/** The subject of a domain's orphan visits, for whatever reason. */
+const ofAnyReason = (subject: string) => subject.replace(/^(orphans:\d+):.+$/, "$1")
+
 /** What can be broken about the counting of visits. */
 export const visits: ReadonlyArray<Mutant> = [
   {
@@ -185,6 +188,18 @@ export const visits: ReadonlyArray<Mutant> = [
       top: (range, max) => top({ ...range, subject: ofKey(range.subject) }, max),
       visitors: (range, interval) => visitors({ ...range, subject: ofKey(range.subject) }, interval),
       forget: () => Effect.void
+    }))
+  },
+  {
+    name: "statistics-of-domains-for-any-reason",
+    text: "A domain's statistics for one reason are those for all.",
+    promise: "C11",
+    checker: "statistics",
+    options: withFaults({}, { ...followed, statistics: 0.2, withDomain: 0.6 }),
+    make: storing(({ series, top, visitors }) => ({
+      series: (range, interval) => series({ ...range, subject: ofAnyReason(range.subject) }, interval),
+      top: (range, max) => top({ ...range, subject: ofAnyReason(range.subject) }, max),
+      visitors: (range, interval) => visitors({ ...range, subject: ofAnyReason(range.subject) }, interval)
     }))
   },
   {

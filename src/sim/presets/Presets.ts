@@ -43,6 +43,7 @@ const calm: SimOptions = {
   failedLookupsPerMinute: null,
   faulty_s: 42,
   calm_s: 20,
+  still_s: 0,
   workload: {
     clients: 6,
     think_ms: 1_230,
@@ -155,6 +156,7 @@ const swarm = (seed: number): SimOptions => {
     visitHours_days: new Chance(seed, "retention of visits").pick([0, 1]),
     sessionIdle_s: new Chance(seed, "idle sessions").pick([null, 8]),
     drainDelay_ms: new Chance(seed, "drains").pick([2_500, 300, 0]),
+    still_s: new Chance(seed, "still ends").pick([0, 0, 10]),
     workload: {
       clients,
       think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 9, 18])),

@@ -1071,6 +1071,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [keyed(1), keyed(2, { status: 409 })] }
   ],
   [
+    "a repeat that is refused for a quota after an answer",
+    Idempotency,
+    { exchanges: [keyed(1, { apiKey: "lm_one" }), keyed(2, { apiKey: "lm_one", status: 429 })] }
+  ],
+  [
     "another body that is answered",
     Idempotency,
     { exchanges: [keyed(1), keyed(2, { url: "https://example.com/2", status: 409 })] }

@@ -313,4 +313,45 @@ describe("the checker of statistics", () => {
     const options = { ...presets.calm(), databases: 2 }
     expect(found([asking(7, none)], undefined, { options })).not.toEqual([])
   })
+
+  describe("of a domain", () => {
+    const strayed = (at_s: number) => ({
+      tag: "not led" as const,
+      at_us: at_s * s_us,
+      by,
+      domains: [1],
+      kinds: ["missing"] as const,
+      isSure: true,
+      counted: countedOf(reader, undefined)
+    })
+    const orphans = (visits: number) =>
+      ({
+        tag: "counted",
+        at_us: 4 * s_us,
+        by,
+        visits: [],
+        orphans: [
+          ["missing in domain 1", visits],
+          ["all in domain 1", visits]
+        ]
+      }) as const
+    const ofDomain = (answer: object, reason?: "unknown" | "expired") =>
+      asking(7, answer, {
+        key: undefined,
+        statistics: { ...wish, orphans: { domain: 1, ...(reason !== undefined && { reason }) } }
+      })
+    const judged = (answer: Exchange) => found([answer], [strayed(3), orphans(1)])
+
+    it("have the visitors whom no link has led, for any reason or for theirs", () => {
+      expect(judged(ofDomain(body))).toEqual([])
+      expect(judged(ofDomain(body, "unknown"))).toEqual([])
+      expect(judged(ofDomain(none, "expired"))).toEqual([])
+    })
+
+    it("may be without one for a reason that is not known, and no others", () => {
+      expect(judged(ofDomain(none, "unknown"))).toEqual([])
+      expect(judged(ofDomain(none))).not.toEqual([])
+      expect(judged(ofDomain(body, "expired"))).not.toEqual([])
+    })
+  })
 })

@@ -63,7 +63,7 @@ const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Bindi
 }
 
 /**
- * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. Of those that were refused to their user, or for a host that is blocked, nothing is judged but that they asked. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. Of those that were refused to their user, or for a host that is blocked, nothing is judged but that they asked, and that none of them repeats what was answered and is refused for a quota. `forgottenAt`: from when on nothing told any more of the create that bound a key. Judged are those
  * that were answered while the first answer was kept for certain: those of later ones may make a link again.
  */
 const faultsOf = (
@@ -114,6 +114,12 @@ const faultsOf = (
       )
   )
   const unkept = unkeptOf(requests, isLost)
+  const limited = asked.find(
+    ({ answered_us, sent_us, status, url }) =>
+      status === 429 &&
+      answered_us! < until_us &&
+      known.some((one) => one.answered_us! < sent_us && one.url === url && !isLost(one.sent_us, answered_us!))
+  )
   return [
     ...(unkept === undefined
       ? []
@@ -121,6 +127,14 @@ const faultsOf = (
           [
             unkept,
             `were answered ${unkept.status} (${unkept.body}) after one of them had been told that its alias is taken`
+          ] as const
+        ]),
+    ...(limited === undefined
+      ? []
+      : [
+          [
+            limited,
+            "were refused for a quota after one of them was answered, which a repeat does not use"
           ] as const
         ]),
     ...(links.length > 1 ? [[requests.at(-1)!, `made the links ${links.join(" and ")}`] as const] : []),

@@ -1,6 +1,7 @@
 import { formatMoment } from "../../../model/Iso8601.ts"
 import { Array } from "effect"
 import { type Dimension, dimensions, hour_ms } from "../../../model/Visit.ts"
+import { orphanKindOf, orphansOf } from "../../deployment/Visitors.ts"
 import { bothDays } from "../../clients/Statistics.ts"
 import { type Counted, countedOf } from "../../clients/Traits.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
@@ -113,26 +114,33 @@ const sumOf = (figures: Figures) => [...figures.values()].reduce((sum, one) => s
 
 const plain = countedOf(undefined, undefined)
 
-/** The visits of each key, in their order. */
+/** The visits of each key, and of visitors whom no link has led (see `orphansOf`), in their order. */
 const visitsOf = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Happened>> => {
   const visits = new Map<string, Array<Happened>>()
+  const add = (name: string, visit: Happened) => {
+    const known = visits.get(name)
+    if (known === undefined) visits.set(name, [visit])
+    else known.push(visit)
+  }
   for (const entry of journal) {
-    if (entry.tag !== "visited") continue
-    const { at_us, counted = plain, isSure, key } = entry
-    const known = visits.get(key)
-    if (known === undefined) visits.set(key, [{ at_us, isSure, counted }])
-    else known.push({ at_us, isSure, counted })
+    if (entry.tag !== "visited" && entry.tag !== "not led") continue
+    const { at_us, counted = plain, isSure } = entry
+    if (entry.tag === "visited") add(entry.key, { at_us, isSure, counted })
+    else
+      for (const domain of entry.domains)
+        for (const kind of [...entry.kinds, "all"] as const)
+          add(orphansOf(domain, kind), { at_us, isSure, counted })
   }
   return visits
 }
 
-/** How many visits of a link, or of all links of a user, the store had taken by a time. No key is the id of a user. */
+/** How many visits of a link, of all links of a user, or of visitors whom no link has led, the store had taken by a time. No key is the id of a user. */
 const takenOf = ({ journal }: Evidence) => {
   const all = new Map<string, Array<{ readonly at_us: number; readonly visits: number }>>()
   for (const entry of journal) {
     if (entry.tag !== "counted") continue
     const { at_us } = entry
-    for (const [name, visits] of [...entry.visits, ...(entry.owned ?? [])]) {
+    for (const [name, visits] of [...entry.visits, ...(entry.owned ?? []), ...(entry.orphans ?? [])]) {
       const known = all.get(name)
       if (known === undefined) all.set(name, [{ at_us, visits }])
       else known.push({ at_us, visits })
@@ -200,6 +208,12 @@ const faultsOf = (
   })
 }
 
+/** Of what statistics are that are of no link. */
+const subjectOf = ({ orphans }: StatisticsWish): string =>
+  orphans === undefined
+    ? "all links"
+    : `visitors whom no link has led in domain ${orphans.domain} (${orphans.reason ?? "for whatever reason"})`
+
 /** What is wrong with the moments of figures. */
 const otherPoints = (what: string, figures: Figures, right: ReadonlyArray<string>): ReadonlyArray<string> => {
   const told = [...figures.keys()]
@@ -210,7 +224,7 @@ const visitorsOf = (visits: ReadonlyArray<Happened>) =>
   new Set(visits.map(({ counted }) => counted.visitor)).size
 
 /**
- * C11 for statistics: they have no visits of a link, or of all links of a user, but those that happened, none of a link that had the key before, and all that the store had taken. Of those that they have each value, hour and
+ * C11 for statistics: they have no visits of a link, of all links of a user, or of visitors whom no link has led, but those that happened, none of a link that had the key before, and all that the store had taken. Of those that they have each value, hour and
  * day has as many as the requests of visitors say, and a day has as many visitors; sums agree with the total. A user is told of their own links and of those with public statistics alone, of these
  * without what only managers of a link are told.
  */
@@ -262,24 +276,27 @@ export const Statistics: Checker = {
       )
     }
 
-    /** What is wrong with an answer about some lives' visits, of which the store had taken `least`. */
-    const judged = (exchange: Exchange, of: ReadonlyArray<Life>, least: number, isManager: boolean) => {
+    /** The visits of some lives. */
+    const visitsOfAll = (of: ReadonlyArray<Life>): ReadonlyArray<Happened> => {
+      const firstOf = new Map<string, number>()
+      for (const { bound_us, link } of of)
+        firstOf.set(link.key, Math.min(bound_us, firstOf.get(link.key) ?? bound_us))
+      return [...firstOf].flatMap(([key, from_us]) =>
+        (visits.get(key) ?? []).filter(({ at_us }) => at_us >= from_us)
+      )
+    }
+
+    /** What is wrong with an answer about some visits, of which the store had taken `least`. */
+    const judged = (exchange: Exchange, from: ReadonlyArray<Happened>, least: number, isManager: boolean) => {
       const { answered_us, statistics } = exchange
       const { bots, format, interval } = statistics!
       const points = pointsFrom(statistics!, lengthOf_ms(interval))
       const asked = new Set(points)
       const told = format === "csv" ? ofTable(exchange.body!) : ofJson(exchange.body!)
       const nameOf = format === "csv" ? cellOf : (value: string) => value
-      const firstOf = new Map<string, number>()
-      for (const { bound_us, link } of of)
-        firstOf.set(link.key, Math.min(bound_us, firstOf.get(link.key) ?? bound_us))
       const mayBeAsked = (visit: Happened) =>
         !isRight || pointsOf(visit, interval, beginning_ms, slack_us).some((point) => asked.has(point))
-      const happened = [...firstOf].flatMap(([key, from_us]) =>
-        (visits.get(key) ?? []).filter(
-          (visit) => visit.at_us >= from_us && visit.at_us <= answered_us! && mayBeAsked(visit)
-        )
-      )
+      const happened = from.filter((visit) => visit.at_us <= answered_us! && mayBeAsked(visit))
       const people = happened.filter(({ counted }) => !counted.isBot)
       const all = told.nonBots + told.bots
       const [missing, missingPeople] = [happened.length - all, people.length - told.nonBots]
@@ -353,7 +370,7 @@ export const Statistics: Checker = {
         violations.push({
           checker: Statistics.name,
           at_us: answered_us,
-          text: `the statistics of ${key ?? "all links"} ${text} (request ${number}), by ${answeredBy}`,
+          text: `the statistics of ${key ?? subjectOf(statistics!)} ${text} (request ${number}), by ${answeredBy}`,
           keys: [...(key === undefined ? [] : [key]), `#${number}`]
         })
       const user = apiKey === undefined ? undefined : userOf.get(apiKey)
@@ -366,10 +383,18 @@ export const Statistics: Checker = {
           found("are refused as if they were kept no more")
         if (status === 200 && !isKept && sent_us > midnight_us) found("are told by the hour, and not kept so")
       }
+      if (statistics!.orphans !== undefined) {
+        const { domain, reason } = statistics!.orphans
+        if (status !== 200 || isForgotten) continue
+        const orphans = orphansOf(domain, reason === undefined ? "all" : orphanKindOf(reason))
+        const least = reason === undefined ? taken(orphans, sent_us) : 0
+        for (const text of judged(exchange, visits.get(orphans) ?? [], least, true)) found(text)
+        continue
+      }
       if (key === undefined) {
         if (status !== 200 || isForgotten) continue
         const own = owned[user!] ?? []
-        for (const text of judged(exchange, own, leastOf(user!, own, sent_us), true)) found(text)
+        for (const text of judged(exchange, visitsOfAll(own), leastOf(user!, own, sent_us), true)) found(text)
         continue
       }
       const all = lives.get(key)
@@ -392,7 +417,7 @@ export const Statistics: Checker = {
       if (may.length === 0 || (!isManager && (!isPublic || may.some(isManaged)))) continue
       const isSole = all.length === 1 && all[0]!.freed_us > answered_us && !isForgotten
       const least = isSole ? taken(key, sent_us) : 0
-      for (const text of judged(exchange, may, least, isManager)) found(text)
+      for (const text of judged(exchange, visitsOfAll(may), least, isManager)) found(text)
     }
     return violations
   }

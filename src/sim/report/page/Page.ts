@@ -38,7 +38,7 @@ const facts = (
   return markup`<dl class="facts">
 ${fact("Preset, level", `${preset}, ${level}`)}
 ${fact("Deployment", `${nodes} nodes, ${pools} pool shards`, `buffers of ${bufferCapacity}, pools ${poolLow} to ${poolHigh}`)}
-${fact("Time", `${options.faulty_s} s faulty, ${options.calm_s} s calm`, `${workload.clients} clients`)}
+${fact("Time", `${options.faulty_s} s faulty, ${options.calm_s} s calm, ${options.still_s} s without clients`, `${workload.clients} clients`)}
 ${fact("Keys lost", total(report.lost), countsOf(report.lost))}
 ${fact("Conflicts caught", report.conflicts)}
 ${worst === undefined ? [] : fact("Worst recovery", `${(worst.recovery_ms / 1_000).toFixed(2)} s`, `${worst.fault}, at ${(worst.ended_us / s_us).toFixed(1)} s`)}

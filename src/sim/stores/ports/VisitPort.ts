@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { isLinkSubject } from "../../../model/Visit.ts"
+import { isLinkSubject, type OrphanReason } from "../../../model/Visit.ts"
 import { StorageError } from "../../../storage/StorageError.ts"
 import * as RankStep from "../../../storage/visits/RankStep.ts"
 import type { VisitBatch, VisitStore } from "../../../storage/visits/VisitStore.ts"
-import { orphansOf } from "../../deployment/Visitors.ts"
+import { orphanKindOf, orphansOf } from "../../deployment/Visitors.ts"
 import type { Journal } from "../../Journal.ts"
 import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
 import type { DatabaseCopy } from "../DatabaseCopy.ts"
@@ -29,8 +29,7 @@ const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
 const orphansNamed = (subject: string): string | undefined => {
   const [, domain, reason] = /^orphans:(\d+)(?::(.+))?$/.exec(subject) ?? []
   if (domain === undefined) return undefined
-  const hasEnded = reason === "expired" || reason === "usedUp"
-  return orphansOf(Number(domain), reason === undefined ? "all" : hasEnded ? "ended" : "missing")
+  return orphansOf(Number(domain), reason === undefined ? "all" : orphanKindOf(reason as OrphanReason))
 }
 
 /** Tells a journal of a process's writing of visits. `writer`: which one, where a process has several. */
