@@ -33,9 +33,15 @@ const removalShare = 0.2
 /** When a user who leaves is removed, as a part of the time in which clients work: at least, and at most. */
 const removedAt = { least: 0.2, most: 0.8 }
 
+/** How likely a user who leaves does so by themselves, if they are signed in. */
+const ownShare = 0.5
+
 /** For how long at least a database is away when administrators may remove a user at its beginning, and how likely one does. */
 const long_us = lookedForHere_ms * ms_us
 const struckShare = 0.6
+
+/** Has a user remove their own account, and tells whether that was done. */
+type Leave = (user: string, links: LinkFate, done: (isDone: boolean) => void) => void
 
 /** Administrators, who disable a user now and then and enable them again, and remove some, by the API key of the deployment; and try to end the last user who is one, which is refused. */
 export class Administrators {
@@ -43,10 +49,14 @@ export class Administrators {
   readonly #requests: Requests
   readonly #users: Users
   readonly #chance: Chance
+  readonly #leaving: Chance
+  readonly #leave: Leave
   /** Removals that are still to come, by their users. */
   readonly #removals = new Map<string, WorldEvent>()
 
-  constructor(world: World, requests: Requests, users: Users) {
+  constructor(world: World, requests: Requests, users: Users, leave: Leave) {
+    this.#leave = leave
+    this.#leaving = world.chance("users who leave by themselves")
     this.#world = world
     this.#requests = requests
     this.#users = users
@@ -80,7 +90,11 @@ export class Administrators {
 
   #removeNow(user: string, links: LinkFate) {
     this.#removals.delete(user)
-    this.#announce(user, () => this.#remove(user, links))
+    const remove = () => this.#remove(user, links)
+    const isOwn = this.#leaving.happens(ownShare)
+    this.#announce(user, () =>
+      isOwn ? this.#leave(user, links, (isDone) => (isDone ? undefined : remove())) : remove()
+    )
   }
 
   #suspendLater(until_us: number) {

@@ -1,3 +1,4 @@
+import type { LinkFate } from "../../accounts/Users.ts"
 import { digest } from "../../secrets/Secret.ts"
 import { AccountRequests, type Ask } from "./AccountRequests.ts"
 import type { Answer } from "./Balancer.ts"
@@ -217,6 +218,21 @@ export class Browsers {
       })
     }
     this.#account.act(browser.user, ask, done)
+  }
+
+  /** Has a user who is signed in somewhere remove their own account. Tells whether that was done. */
+  leave(user: string, links: LinkFate, done: (isDone: boolean) => void) {
+    const browser = this.#browsers.find((one) => one.user === user && one.token(false) !== undefined)
+    if (browser === undefined) return done(false)
+    const { cookie, session } = browser.sent(browser.token(false))
+    this.#requests.send(
+      [{ client: user, kind: "remove user", user, links, session }],
+      { method: "DELETE", path: `/api/v1/me?links=${links}`, ...sentBy(cookie, undefined) },
+      ([exchange], answer) => {
+        browser.keep(answer?.response.cookies ?? [])
+        done(exchange!.status === 204)
+      }
+    )
   }
 
   /** Reads the audit log page by page, or some of it. */

@@ -156,11 +156,13 @@ export class Clients {
       }
     )
     const { users, workload, world } = options
-    this.#administrators = new Administrators(world, this.#requests, users)
     this.#browsers =
       users.names.length > 0 && workload.signedIn > 0
         ? new Browsers(world, this.#requests, this.#creates, users, workload)
         : undefined
+    this.#administrators = new Administrators(world, this.#requests, users, (user, links, done) =>
+      this.#browsers === undefined ? done(false) : this.#browsers.leave(user, links, done)
+    )
   }
 
   /** Starts all clients. They work until `until_us`. */

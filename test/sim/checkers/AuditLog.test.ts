@@ -96,6 +96,21 @@ describe("the checker of the audit log", () => {
     expect(AuditLog.check(evidence({ journal: [added] }))).toEqual([])
   })
 
+  it("wants a removal to be done by those who asked for it, the user or an administrator", () => {
+    const removed = { tag: "user removed", at_us: 2 * s_us, by, user: "usr_1" } as const
+    const asking = (session?: string) =>
+      exchange(2, { kind: "remove user", user: "usr_1", session, key: undefined, location: undefined })
+    const own = entryOf(event("user.deleted", "usr_1", { doer: inSession("usr_1") }))
+    const another = entryOf(event("user.deleted", "usr_1", { doer: inSession("usr_2") }))
+    const deployments = entryOf(event("user.deleted", "usr_1", { doer: linkChanged.doer }))
+    expect(found([own], [removed], [asking("ses")])).toBe(0)
+    expect(found([deployments], [removed], [asking()])).toBe(0)
+    expect(found([own], [removed], [asking("ses"), asking()])).toBe(0)
+    expect(found([own], [removed], [asking()])).not.toBe(0)
+    expect(found([deployments], [removed], [asking("ses")])).not.toBe(0)
+    expect(found([another], [removed], [asking("ses")])).not.toBe(0)
+  })
+
   it.each<readonly [string, ReadonlyArray<AuditEntry>, ReadonlyArray<JournalEntry>, ReadonlyArray<Exchange>]>(
     [
       ["an act that is not recorded", [], [added], []],

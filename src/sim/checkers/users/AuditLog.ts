@@ -43,8 +43,19 @@ const actionOf = {
   "user removed": "user.deleted"
 } as const
 
+/** Who may have removed a user: those who asked for it, the deployment's administrators or the user in a session. */
+const removersOf = (exchanges: Evidence["exchanges"]) => {
+  const asked = exchanges.filter(({ kind }) => kind === "remove user")
+  return (user: string): Act["mayBe"] => {
+    const own = asked.filter((exchange) => exchange.user === user)
+    return (doer) =>
+      own.some(({ session }) => (session === undefined ? isDeployments(doer) : inSession(user)(doer)))
+  }
+}
+
 /** What nodes did for users, as the database has it. */
-const actsOf = (journal: Evidence["journal"]): ReadonlyArray<Act> => {
+const actsOf = ({ exchanges, journal }: Pick<Evidence, "exchanges" | "journal">): ReadonlyArray<Act> => {
+  const mayRemove = removersOf(exchanges)
   const ownerOf = new Map<string, string>()
   return journal.flatMap((entry): ReadonlyArray<Act> => {
     const isOfNode = entry.by.includes("#")
@@ -69,10 +80,13 @@ const actsOf = (journal: Evidence["journal"]): ReadonlyArray<Act> => {
         return [{ action: "user.added", target: user, owner: user, mayBe: isDeployments }]
       }
       case "user disabled":
-      case "user enabled":
-      case "user removed": {
+      case "user enabled": {
         const { user } = entry
         return [{ action: actionOf[entry.tag], target: user, owner: user, mayBe: isDeployments }]
+      }
+      case "user removed": {
+        const { user } = entry
+        return [{ action: actionOf[entry.tag], target: user, owner: user, mayBe: mayRemove(user) }]
       }
       case "key added":
       case "key revoked": {
@@ -149,7 +163,7 @@ export const AuditLog: Checker = {
     const countOf = (name: string) => (byName.get(name) ?? []).reduce((sum, { count }) => sum + count, 0)
 
     const crowded = crowdedOf(audit)
-    const acts = groupedBy(actsOf(journal), nameOf)
+    const acts = groupedBy(actsOf({ exchanges, journal }), nameOf)
     const unnamed = new Map<string, number>()
     for (const [name, same] of acts) {
       const [{ action, mayBe, owner }] = same as unknown as readonly [Act]
