@@ -6,7 +6,7 @@ import type { LinkRank } from "../storage/links/LinkStore.ts"
 import type { Quota } from "../storage/accounts/QuotaStore.ts"
 import type { Counted } from "./clients/Traits.ts"
 import type { RangeSlot, Watermark } from "../storage/keys/KeyRangeStore.ts"
-import type { OrphanKind } from "./deployment/Visitors.ts"
+import type { OrphanKind } from "./deployment/Orphans.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 import type { World } from "./world/World.ts"
 

@@ -2,7 +2,7 @@ import { defaultDomain, domainKeyOf, qualifiedKey } from "../../keys/QualifiedKe
 import { changingHost, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminHeaders, adminKey } from "../deployment/StubServices.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
-import { atChangingHost } from "../deployment/Visitors.ts"
+import { atChangingHost } from "../deployment/Orphans.ts"
 import type { Wish } from "../History.ts"
 import { queryOf, signsOf } from "./Visitors.ts"
 import { linkPassword } from "./Drafts.ts"

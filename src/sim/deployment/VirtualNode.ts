@@ -56,7 +56,8 @@ import { VisitRetention } from "../../visits/VisitRetention.ts"
 import * as Visits from "../../visits/Visits.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
-import { isLed, orphanedBy, type Orphanage, targetPolicy } from "./Visitors.ts"
+import { orphanedBy, type OrphanPlace } from "./Orphans.ts"
+import { isLed, targetPolicy } from "./Visitors.ts"
 import * as PasswordsVirtual from "./PasswordsVirtual.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
@@ -208,7 +209,7 @@ export interface VirtualRequest {
     readonly counted?: Counted | undefined
   }
   /** Of a visitor's: where it counts if no link leads them. */
-  readonly orphan?: Orphanage
+  readonly orphan?: OrphanPlace
   /** The client's address, if it is on another machine. */
   readonly from?: string | undefined
 }

@@ -2,10 +2,8 @@ import { FileSystem } from "@effect/platform"
 import { Effect, Layer, Option } from "effect"
 import * as ClientAddress from "../../http/exchange/ClientAddress.ts"
 import * as VisitorCountryLive from "../../http/redirects/VisitorCountryLive.ts"
-import type { OrphanReason } from "../../model/Visit.ts"
 import { type Network, parse } from "../../model/Network.ts"
 import * as VisitorHashLive from "../../http/redirects/VisitorHashLive.ts"
-import { defaultDomain } from "../../keys/QualifiedKey.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
 import * as TargetPolicy from "../../http/links/TargetPolicy.ts"
 import { s_us } from "../world/Time.ts"
@@ -44,46 +42,6 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /** Whether a link led to its target by an answer, with whatever status: not to where visitors are sent once it has ended. */
 export const isLed = ({ location, status }: Pick<VirtualResponse, "location" | "status">): boolean =>
   redirectStatuses.has(status) && location?.startsWith(endedUrls) !== true
-
-/** As what a domain counts visitors whom no link has led: those of links that have ended apart, and all of them together. */
-export const orphanKinds = ["missing", "ended", "all"] as const
-/** See {@link orphanKinds}. */
-export type OrphanKind = (typeof orphanKinds)[number]
-
-/** The number that stands for all domains that come and go: where there are no others, the first of them have lower ones. */
-const changingDomain = 3
-
-/** What tells the visitors of a domain whom no link has led from the visits of links. No key has a blank. */
-export const orphansOf = (domain: number, kind: OrphanKind): string =>
-  `${kind} in domain ${Math.min(domain, changingDomain)}`
-
-/** As what those are counted who are counted for a reason. */
-export const orphanKindOf = (reason: OrphanReason): OrphanKind =>
-  reason === "expired" || reason === "usedUp" ? "ended" : "missing"
-
-/** Whether they are all of a domain, who are counted as others already. */
-export const isOfAllOrphans = (orphans: string): boolean => orphans.startsWith("all in ")
-
-/** Where a visitor counts whom no link leads: in one of some domains, and for certain if `isSure`. */
-export interface Orphanage {
-  readonly domains: ReadonlyArray<number>
-  readonly isSure: boolean
-}
-
-/** Where that is for who asks at the host that comes and goes. */
-export const atChangingHost: Orphanage = { domains: [defaultDomain, 1, 2, changingDomain], isSure: false }
-
-/** What an answer says of that, or none: as what the visitor may be counted, and whether they are for certain. Links that were deleted, or are blocked, look like those that have ended, and nobody is counted there. */
-export const orphanedBy = (
-  response: Pick<VirtualResponse, "location" | "status"> | undefined
-): { readonly kinds: ReadonlyArray<OrphanKind>; readonly isSure: boolean } => {
-  if (response === undefined) return { kinds: ["missing", "ended"], isSure: false }
-  const { location, status } = response
-  if (location?.startsWith(endedUrls) === true)
-    return { kinds: [location.startsWith(missingUrls) ? "missing" : "ended"], isSure: true }
-  if (status === 404) return { kinds: ["missing"], isSure: true }
-  return { kinds: status === 410 ? ["ended"] : [], isSure: false }
-}
 
 /** What targets begin with to which no link may lead from a moment on: microseconds since the world's beginning. */
 export const blockedUrls = "https://blocked.example.com/"

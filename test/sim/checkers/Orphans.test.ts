@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { qualifiedKey } from "../../../src/keys/QualifiedKey.ts"
 import { Visits } from "../../../src/sim/checkers/visits/Visits.ts"
 import { linkRequestOf } from "../../../src/sim/clients/LinkRequests.ts"
-import { orphanedBy, type OrphanKind, orphansOf } from "../../../src/sim/deployment/Visitors.ts"
+import { orphanedBy, type OrphanKind, orphansOf } from "../../../src/sim/deployment/Orphans.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { evidence } from "../actors/Evidence.ts"
 

@@ -1,7 +1,7 @@
 import { formatMoment } from "../../../model/Iso8601.ts"
 import { Array } from "effect"
 import { type Dimension, dimensions, hour_ms } from "../../../model/Visit.ts"
-import { orphanKindOf, orphansOf } from "../../deployment/Visitors.ts"
+import { orphanKindOf, orphansOf } from "../../deployment/Orphans.ts"
 import { bothDays } from "../../clients/Statistics.ts"
 import { type Counted, countedOf } from "../../clients/Traits.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"

@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import { isOfAllOrphans, orphansOf } from "../../deployment/Visitors.ts"
+import { isOfAllOrphans, orphansOf } from "../../deployment/Orphans.ts"
 import { stopMax } from "../../../visits/Visits.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { JournalEntry } from "../../Journal.ts"
