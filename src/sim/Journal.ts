@@ -209,6 +209,14 @@ export type VisitEntry =
   /** The process has heard that the store has taken its newest batch, or its writer's. */
   | { readonly tag: "heard counted"; readonly by: string; readonly writer?: string }
 
+/** The visits that the store has taken, each of them once but for orphans, who are counted among all of their domain as well. */
+export const takenIn = ({
+  orphans = [],
+  visits
+}: Pick<Extract<VisitEntry, { readonly tag: "counted" }>, "orphans" | "visits">): ReadonlyArray<
+  readonly [name: string, visits: number]
+> => [...visits, ...orphans]
+
 /** What becomes of users, their sessions and quotas, and of events for their webhooks. */
 export type UserEntry =
   /** The store granted a process so many times of a quota. */

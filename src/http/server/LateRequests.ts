@@ -64,7 +64,7 @@ export class Standstills {
 export interface LateRequests {
   /** Whether a request that is read now may have waited for so long that its client has given up. */
   readonly mayBeLate: (method: string | undefined) => boolean
-  /** Calls `begin` after some 30 ms, unless `isGone` by then. Another standstill begins that time anew. */
+  /** Waits for some 30 ms, and as long again after each further standstill. Then it calls `begin`, unless the client `isGone`. */
   readonly hold: (isGone: () => boolean, begin: () => void) => void
 }
 

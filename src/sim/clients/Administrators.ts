@@ -1,4 +1,5 @@
 import { type LinkFate, linkFates } from "../../accounts/Users.ts"
+import type { Browsers } from "./Browsers.ts"
 import { controlDatabase, type Strike } from "../deployment/Faults.ts"
 import { adminHeaders } from "../deployment/StubServices.ts"
 import { administrator, announced_us, leaving, suspended, type Users } from "../deployment/Users.ts"
@@ -40,9 +41,6 @@ const ownShare = 0.5
 const long_us = lookedForHere_ms * ms_us
 const struckShare = 0.6
 
-/** Has a user remove their own account, and tells whether that was done. */
-type Leave = (user: string, links: LinkFate, done: (isDone: boolean) => void) => void
-
 /** Administrators, who disable a user now and then and enable them again, and remove some, by the API key of the deployment; and try to end the last user who is one, which is refused. */
 export class Administrators {
   readonly #world: World
@@ -50,16 +48,16 @@ export class Administrators {
   readonly #users: Users
   readonly #chance: Chance
   readonly #leaving: Chance
-  readonly #leave: Leave
+  readonly #browsers: Pick<Browsers, "removeOwn">
   /** Removals that are still to come, by their users. */
   readonly #removals = new Map<string, WorldEvent>()
 
-  constructor(world: World, requests: Requests, users: Users, leave: Leave) {
-    this.#leave = leave
-    this.#leaving = world.chance("users who leave by themselves")
+  constructor(world: World, requests: Requests, users: Users, browsers: Pick<Browsers, "removeOwn">) {
     this.#world = world
     this.#requests = requests
     this.#users = users
+    this.#browsers = browsers
+    this.#leaving = world.chance("users who leave by themselves")
     this.#chance = world.chance("administrators")
   }
 
@@ -92,9 +90,7 @@ export class Administrators {
     this.#removals.delete(user)
     const remove = () => this.#remove(user, links)
     const isOwn = this.#leaving.happens(ownShare)
-    this.#announce(user, () =>
-      isOwn ? this.#leave(user, links, (isDone) => (isDone ? undefined : remove())) : remove()
-    )
+    this.#announce(user, () => (isOwn ? this.#browsers.removeOwn(user, links, remove) : remove()))
   }
 
   #suspendLater(until_us: number) {

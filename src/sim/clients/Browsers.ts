@@ -45,6 +45,7 @@ const entriesMax = 400
 const wrongShares = [0.01, 0.1, 0.3]
 
 const sessionCookie = "linkmint_session"
+const sessionPath = "/api/v1/session"
 
 /** What a browser with such cookies sends beside the path. */
 const sentBy = (cookie: string, body: object | undefined): Pick<VirtualRequest, "headers" | "body"> =>
@@ -220,19 +221,14 @@ export class Browsers {
     this.#account.act(browser.user, ask, done)
   }
 
-  /** Has a user who is signed in somewhere remove their own account. Tells whether that was done. */
-  leave(user: string, links: LinkFate, done: (isDone: boolean) => void) {
+  /** Has a user remove their own account, where they are signed in. `otherwise` is called if that was not done. */
+  removeOwn(user: string, links: LinkFate, otherwise: () => void) {
     const browser = this.#browsers.find((one) => one.user === user && one.token(false) !== undefined)
-    if (browser === undefined) return done(false)
-    const { cookie, session } = browser.sent(browser.token(false))
-    this.#requests.send(
-      [{ client: user, kind: "remove user", user, links, session }],
-      { method: "DELETE", path: `/api/v1/me?links=${links}`, ...sentBy(cookie, undefined) },
-      ([exchange], answer) => {
-        browser.keep(answer?.response.cookies ?? [])
-        done(exchange!.status === 204)
-      }
-    )
+    if (browser === undefined) return otherwise()
+    const request = { method: "DELETE", path: `/api/v1/me?links=${links}` } as const
+    this.#send(browser, { kind: "remove user", user, links }, request, ({ status }) => {
+      if (status !== 204) otherwise()
+    })
   }
 
   /** Reads the audit log page by page, or some of it. */
@@ -278,7 +274,9 @@ export class Browsers {
       email: this.#spelling.happens(capitalsShare) ? email.toUpperCase() : email,
       password: isRight ? this.#users.passwordOf(user) : "no password of anybody"
     }
-    this.#send(browser, { kind: "sign in", user, isRight }, "POST", body, done)
+    this.#send(browser, { kind: "sign in", user, isRight }, { method: "POST", path: sessionPath, body }, () =>
+      done()
+    )
   }
 
   /** Signs in on so many devices that are not used any more, each in a network of its own: there are limits on what comes from one. */
@@ -290,23 +288,25 @@ export class Browsers {
   }
 
   #signOut(browser: Browser, done: () => void) {
-    this.#send(browser, { kind: "sign out" }, "DELETE", undefined, done)
+    this.#send(browser, { kind: "sign out" }, { method: "DELETE", path: sessionPath }, () => done())
   }
 
-  /** Begins or ends a session with a browser's cookies, and has it keep those that it is given. */
+  /** Sends what begins or ends a session, with a browser's cookies, and has it keep those that it is given. */
   #send(
     browser: Browser,
     wish: Omit<Wish, "client">,
-    method: VirtualRequest["method"],
-    body: object | undefined,
-    done: () => void
+    { body, ...asked }: Pick<VirtualRequest, "method" | "path"> & { readonly body?: object },
+    done: (exchange: Exchange) => void
   ) {
     const { cookie, session } = browser.sent(browser.token(false))
-    const { from } = browser
-    const request = { method, path: "/api/v1/session", from, ...sentBy(cookie, body) }
-    this.#requests.send([{ client: browser.user, session, ...wish }], request, (_, answer?: Answer) => {
-      browser.keep(answer?.response.cookies ?? [])
-      done()
-    })
+    const request = { ...asked, from: browser.from, ...sentBy(cookie, body) }
+    this.#requests.send(
+      [{ client: browser.user, session, ...wish }],
+      request,
+      ([exchange], answer?: Answer) => {
+        browser.keep(answer?.response.cookies ?? [])
+        done(exchange!)
+      }
+    )
   }
 }

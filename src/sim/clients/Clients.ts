@@ -115,7 +115,7 @@ export class Clients {
   readonly #edits: BulkEdits
   readonly #guessers: Guessers
   /** Those of users, if any sign in. */
-  readonly #administrators: Administrators
+  readonly #administrators: Administrators | undefined
   readonly #browsers: Browsers | undefined
   /** Until when they work. */
   #until_us = 0
@@ -156,13 +156,10 @@ export class Clients {
       }
     )
     const { users, workload, world } = options
-    this.#browsers =
-      users.names.length > 0 && workload.signedIn > 0
-        ? new Browsers(world, this.#requests, this.#creates, users, workload)
-        : undefined
-    this.#administrators = new Administrators(world, this.#requests, users, (user, links, done) =>
-      this.#browsers === undefined ? done(false) : this.#browsers.leave(user, links, done)
-    )
+    if (users.names.length > 0 && workload.signedIn > 0) {
+      this.#browsers = new Browsers(world, this.#requests, this.#creates, users, workload)
+      this.#administrators = new Administrators(world, this.#requests, users, this.#browsers)
+    }
   }
 
   /** Starts all clients. They work until `until_us`. */
@@ -174,7 +171,7 @@ export class Clients {
     this.#options.changingDomain.whenChanged = () => {
       if (this.#probes.happens(this.#options.workload.domainsChanged)) this.#probe()
     }
-    if (this.#browsers !== undefined) {
+    if (this.#administrators !== undefined) {
       this.#administrators.start(until_us)
       new Directory(this.#options.world, this.#requests, this.#options.users).start(until_us)
     }
@@ -189,7 +186,7 @@ export class Clients {
 
   /** Is told of each fault as it happens: what some do depends on it. */
   struck(strike: Strike) {
-    if (this.#browsers !== undefined) this.#administrators.struck(strike)
+    this.#administrators?.struck(strike)
     if (strike.name === "newsReset") this.#changeUnheard()
   }
 

@@ -1,5 +1,5 @@
-import { defaultDomain } from "../../keys/QualifiedKey.ts"
 import type { OrphanReason } from "../../model/Visit.ts"
+import { domainNumbers } from "./FurtherDomains.ts"
 import type { VirtualResponse } from "./VirtualNode.ts"
 import { endedUrls, missingUrls } from "./Visitors.ts"
 
@@ -7,15 +7,27 @@ import { endedUrls, missingUrls } from "./Visitors.ts"
 export type OrphanKind = "missing" | "ended" | "all"
 
 /** The number that stands for all domains that come and go: where there are no others, the first of them have lower ones. */
-const changingDomain = 3
+const changingDomain = domainNumbers.length
 
 /** What tells the visitors of a domain whom no link has led from the visits of links. No key has a blank. */
 export const orphansOf = (domain: number, kind: OrphanKind): string =>
   `${kind} in domain ${Math.min(domain, changingDomain)}`
 
-/** As what those are counted who are counted for a reason. */
-export const orphanKindOf = (reason: OrphanReason): OrphanKind =>
-  reason === "expired" || reason === "usedUp" ? "ended" : "missing"
+/** The same for those who are counted for a reason, or for all of a domain. */
+export const orphansFor = (domain: number, reason: OrphanReason | undefined): string => {
+  if (reason === undefined) return orphansOf(domain, "all")
+  return orphansOf(domain, reason === "expired" || reason === "usedUp" ? "ended" : "missing")
+}
+
+/** The same for each place in which such a visitor is counted, or may be: as one of their kind, and among all. */
+export const orphansIn = ({
+  domains,
+  kinds
+}: {
+  readonly domains: ReadonlyArray<number>
+  readonly kinds: ReadonlyArray<OrphanKind>
+}): ReadonlyArray<string> =>
+  domains.flatMap((domain) => [...kinds, "all" as const].map((kind) => orphansOf(domain, kind)))
 
 /** Whether they are all of a domain, who are counted as others already. */
 export const isOfAllOrphans = (orphans: string): boolean => orphans.startsWith("all in ")
@@ -27,7 +39,7 @@ export interface OrphanPlace {
 }
 
 /** Where that is for who asks at the host that comes and goes. */
-export const atChangingHost: OrphanPlace = { domains: [defaultDomain, 1, 2, changingDomain], isSure: false }
+export const atChangingHost: OrphanPlace = { domains: [...domainNumbers, changingDomain], isSure: false }
 
 /** What an answer says of that, or none: as what the visitor may be counted, and whether they are for certain. Links that were deleted, or are blocked, look like those that have ended, and nobody is counted there. */
 export const orphanedBy = (

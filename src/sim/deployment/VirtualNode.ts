@@ -404,9 +404,10 @@ export class VirtualNode {
 
   /** Notes that a redirect was answered, or may have been when its client left. */
   #visited(request: VirtualRequest, response: VirtualResponse | undefined) {
-    if (response === undefined || !isLed(response)) this.#notLed(request, response)
+    const wasLed = response !== undefined && isLed(response)
+    if (!wasLed) this.#notLed(request, response)
     const { link } = request
-    if (link === undefined || (response !== undefined && !isLed(response))) return
+    if (link === undefined || (response !== undefined && !wasLed)) return
     const { counted, key, path } = link
     const isOfSeveral = path !== undefined || key.includes("/")
     this.#surroundings.journal.add({

@@ -72,6 +72,16 @@ const ofKey = (subject: string) => (isLinkSubject(subject) ? `${linkOfSubject(su
 /** The subject of a domain's orphan visits, for whatever reason. */
 const ofAnyReason = (subject: string) => subject.replace(/^(orphans:\d+):.+$/, "$1")
 
+/** Statistics of other subjects than those that are asked for. */
+const readAs = (
+  { series, top, visitors }: Visits,
+  otherOf: (subject: string) => string
+): Pick<Visits, "series" | "top" | "visitors"> => ({
+  series: (range, interval) => series({ ...range, subject: otherOf(range.subject) }, interval),
+  top: (range, max) => top({ ...range, subject: otherOf(range.subject) }, max),
+  visitors: (range, interval) => visitors({ ...range, subject: otherOf(range.subject) }, interval)
+})
+
 /** What can be broken about the counting of visits. */
 export const visits: ReadonlyArray<Mutant> = [
   {
@@ -181,12 +191,13 @@ export const visits: ReadonlyArray<Mutant> = [
     promise: "C11",
     checker: "statistics",
     options: measuredAgain,
-    make: storing(({ series, top, visitors, write }) => ({
+    make: storing((visits) => ({
+      ...readAs(visits, ofKey),
       write: (batch) =>
-        write({ ...batch, hours: batch.hours.map((one) => ({ ...one, subject: ofKey(one.subject) })) }),
-      series: (range, interval) => series({ ...range, subject: ofKey(range.subject) }, interval),
-      top: (range, max) => top({ ...range, subject: ofKey(range.subject) }, max),
-      visitors: (range, interval) => visitors({ ...range, subject: ofKey(range.subject) }, interval),
+        visits.write({
+          ...batch,
+          hours: batch.hours.map((one) => ({ ...one, subject: ofKey(one.subject) }))
+        }),
       forget: () => Effect.void
     }))
   },
@@ -196,11 +207,7 @@ export const visits: ReadonlyArray<Mutant> = [
     promise: "C11",
     checker: "statistics",
     options: withFaults({}, { ...followed, statistics: 0.2, withDomain: 0.6 }),
-    make: storing(({ series, top, visitors }) => ({
-      series: (range, interval) => series({ ...range, subject: ofAnyReason(range.subject) }, interval),
-      top: (range, max) => top({ ...range, subject: ofAnyReason(range.subject) }, max),
-      visitors: (range, interval) => visitors({ ...range, subject: ofAnyReason(range.subject) }, interval)
-    }))
+    make: storing((visits) => readAs(visits, ofAnyReason))
   },
   {
     name: "statistics-of-owners-uncounted",

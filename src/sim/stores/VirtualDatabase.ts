@@ -10,7 +10,7 @@ import { boundsFor, type SessionBounds } from "../../storage/sql/postgres/Primar
 import type { StorageError } from "../../storage/StorageError.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
-import type { Journal } from "../Journal.ts"
+import { type Journal, takenIn } from "../Journal.ts"
 import { type Mutation, sound } from "../mutants/Mutation.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -334,7 +334,7 @@ export class VirtualDatabase {
         if (entry.tag === "stocked" || entry.tag === "freed" || entry.tag === "fenced") journal.add(entry)
         if (entry.tag !== "counted") return
         journal.add(entry)
-        visits.push([entry.by, [...entry.visits, ...(entry.orphans ?? [])]])
+        visits.push([entry.by, takenIn(entry)])
       }
     }
   }

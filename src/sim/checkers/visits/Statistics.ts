@@ -1,11 +1,12 @@
 import { formatMoment } from "../../../model/Iso8601.ts"
 import { Array } from "effect"
 import { type Dimension, dimensions, hour_ms } from "../../../model/Visit.ts"
-import { orphanKindOf, orphansOf } from "../../deployment/Orphans.ts"
+import { orphansFor, orphansIn } from "../../deployment/Orphans.ts"
 import { bothDays } from "../../clients/Statistics.ts"
 import { type Counted, countedOf } from "../../clients/Traits.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { Exchange, StatisticsWish } from "../../History.ts"
+import { takenIn } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 import { answersOf } from "../facts/answers.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
@@ -125,11 +126,8 @@ const visitsOf = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Happ
   for (const entry of journal) {
     if (entry.tag !== "visited" && entry.tag !== "not led") continue
     const { at_us, counted = plain, isSure } = entry
-    if (entry.tag === "visited") add(entry.key, { at_us, isSure, counted })
-    else
-      for (const domain of entry.domains)
-        for (const kind of [...entry.kinds, "all"] as const)
-          add(orphansOf(domain, kind), { at_us, isSure, counted })
+    const names = entry.tag === "visited" ? [entry.key] : orphansIn(entry)
+    for (const name of names) add(name, { at_us, isSure, counted })
   }
   return visits
 }
@@ -140,7 +138,7 @@ const takenOf = ({ journal }: Evidence) => {
   for (const entry of journal) {
     if (entry.tag !== "counted") continue
     const { at_us } = entry
-    for (const [name, visits] of [...entry.visits, ...(entry.owned ?? []), ...(entry.orphans ?? [])]) {
+    for (const [name, visits] of [...takenIn(entry), ...(entry.owned ?? [])]) {
       const known = all.get(name)
       if (known === undefined) all.set(name, [{ at_us, visits }])
       else known.push({ at_us, visits })
@@ -287,7 +285,12 @@ export const Statistics: Checker = {
     }
 
     /** What is wrong with an answer about some visits, of which the store had taken `least`. */
-    const judged = (exchange: Exchange, from: ReadonlyArray<Happened>, least: number, isManager: boolean) => {
+    const judged = (
+      exchange: Exchange,
+      visits: ReadonlyArray<Happened>,
+      least: number,
+      isManager: boolean
+    ) => {
       const { answered_us, statistics } = exchange
       const { bots, format, interval } = statistics!
       const points = pointsFrom(statistics!, lengthOf_ms(interval))
@@ -296,7 +299,7 @@ export const Statistics: Checker = {
       const nameOf = format === "csv" ? cellOf : (value: string) => value
       const mayBeAsked = (visit: Happened) =>
         !isRight || pointsOf(visit, interval, beginning_ms, slack_us).some((point) => asked.has(point))
-      const happened = from.filter((visit) => visit.at_us <= answered_us! && mayBeAsked(visit))
+      const happened = visits.filter((visit) => visit.at_us <= answered_us! && mayBeAsked(visit))
       const people = happened.filter(({ counted }) => !counted.isBot)
       const all = told.nonBots + told.bots
       const [missing, missingPeople] = [happened.length - all, people.length - told.nonBots]
@@ -386,7 +389,7 @@ export const Statistics: Checker = {
       if (statistics!.orphans !== undefined) {
         const { domain, reason } = statistics!.orphans
         if (status !== 200 || isForgotten) continue
-        const orphans = orphansOf(domain, reason === undefined ? "all" : orphanKindOf(reason))
+        const orphans = orphansFor(domain, reason)
         const least = reason === undefined ? taken(orphans, sent_us) : 0
         for (const text of judged(exchange, visits.get(orphans) ?? [], least, true)) found(text)
         continue

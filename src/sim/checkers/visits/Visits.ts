@@ -1,8 +1,8 @@
 import { Duration } from "effect"
-import { isOfAllOrphans, orphansOf } from "../../deployment/Orphans.ts"
+import { isOfAllOrphans, orphansIn } from "../../deployment/Orphans.ts"
 import { stopMax } from "../../../visits/Visits.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
-import type { JournalEntry } from "../../Journal.ts"
+import { type JournalEntry, takenIn } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 
 /** What a kill may lose while the store takes each batch in time: the visits of the last second. */
@@ -46,14 +46,9 @@ class Account {
   add(entry: JournalEntry) {
     switch (entry.tag) {
       case "visited":
-        return void this.visited.set(entry.key, [...(this.visited.get(entry.key) ?? []), entry])
+        return this.#visit(entry.key, entry)
       case "not led":
-        for (const kind of [...entry.kinds, "all"] as const)
-          for (const domain of entry.domains) {
-            const name = orphansOf(domain, kind)
-            this.visited.set(name, [...(this.visited.get(name) ?? []), entry])
-          }
-        return
+        return orphansIn(entry).forEach((name) => this.#visit(name, entry))
       case "counting": {
         const { at_us, sequence, writer } = entry
         const newest = this.#newestOf(writer)
@@ -75,13 +70,19 @@ class Account {
       case "counted":
         // Where there are several it may be a part.
         if (entry.writer === undefined) this.#newestOf(undefined).isTaken = true
-        return [...entry.visits, ...(entry.orphans ?? [])].forEach(([key, visits]) =>
+        return takenIn(entry).forEach(([key, visits]) =>
           this.counted.set(key, (this.counted.get(key) ?? 0) + visits)
         )
       case "killed":
         this.killed_us = entry.at_us
         return
     }
+  }
+
+  #visit(name: string, visited: Visited) {
+    const known = this.visited.get(name)
+    if (known === undefined) this.visited.set(name, [visited])
+    else known.push(visited)
   }
 
   #newestOf(writer: string | undefined): Newest {

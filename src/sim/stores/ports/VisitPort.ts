@@ -1,10 +1,10 @@
-import { Effect } from "effect"
+import { Array as Arrays, Effect } from "effect"
 import { isLinkSubject, type OrphanReason } from "../../../model/Visit.ts"
 import { StorageError } from "../../../storage/StorageError.ts"
 import * as RankStep from "../../../storage/visits/RankStep.ts"
 import type { VisitBatch, VisitStore } from "../../../storage/visits/VisitStore.ts"
-import { orphanKindOf, orphansOf } from "../../deployment/Orphans.ts"
-import type { Journal } from "../../Journal.ts"
+import { orphansFor } from "../../deployment/Orphans.ts"
+import { type Journal, takenIn } from "../../Journal.ts"
 import { type Plan, query, statement, transaction } from "../database/Transactions.ts"
 import type { DatabaseCopy } from "../DatabaseCopy.ts"
 import * as VisitStoreMemory from "../VisitStoreMemory.ts"
@@ -29,7 +29,7 @@ const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
 const orphansNamed = (subject: string): string | undefined => {
   const [, domain, reason] = /^orphans:(\d+)(?::(.+))?$/.exec(subject) ?? []
   if (domain === undefined) return undefined
-  return orphansOf(Number(domain), reason === undefined ? "all" : orphanKindOf(reason as OrphanReason))
+  return orphansFor(Number(domain), reason as OrphanReason | undefined)
 }
 
 /** Tells a journal of a process's writing of visits. `writer`: which one, where a process has several. */
@@ -64,23 +64,24 @@ const writeVisits = (
     const added = subjects
       .map((subject, index) => [subject, after[index]! - before[index]!] as const)
       .filter(([, count]) => count > 0)
-    const orphans = added.flatMap(([subject, count]) => {
+    const [ofOthers, ofLinks] = Arrays.partition(added, ([subject]) => isLinkSubject(subject))
+    const orphans = ofOthers.flatMap(([subject, count]) => {
       const name = orphansNamed(subject)
       return name === undefined ? [] : [[name, count] as const]
     })
-    const owned = added.filter(([subject]) => !isLinkSubject(subject) && orphansNamed(subject) === undefined)
-    const counted = added.flatMap(([subject, count]) =>
-      isLinkSubject(subject) ? [[keyOf(subject), count] as const] : []
-    )
+    const owned = ofOthers.filter(([subject]) => orphansNamed(subject) === undefined)
+    const taken = {
+      visits: ofLinks.map(([subject, count]) => [keyOf(subject), count] as const),
+      ...(orphans.length > 0 && { orphans })
+    }
     journal.add({
       tag: "counted",
       by,
-      visits: counted,
+      ...taken,
       ...(owned.length > 0 && { owned }),
-      ...(orphans.length > 0 && { orphans }),
       ...(isOneOfSeveral && { writer })
     })
-    log.changed("visits", by, () => forgot([by, [...counted, ...orphans]]))
+    log.changed("visits", by, () => forgot([by, takenIn(taken)]))
   })
 }
 
