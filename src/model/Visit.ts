@@ -97,7 +97,7 @@ export interface VisitClass {
 
 /**
  * The subject of a link's visits. A key that is bound again has another time of creation, and so does not inherit the visits of its
- * former link: but for an import that says the same time, as long as those visits wait to be forgotten (`storage/visits/VisitRemovals`).
+ * former link; an import that says the same time waits until those visits are forgotten (`storage/visits/VisitRemovals`).
  */
 export const subjectOfLink = ({ createdAt, key }: Pick<Link, "createdAt" | "key">): string =>
   `${key}@${createdAt.toString(36)}`

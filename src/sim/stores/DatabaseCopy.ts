@@ -177,7 +177,7 @@ export class DatabaseCopy {
       ? (key) => isLocked(linkRow(key)) || BucketHome.isPassedOver(home, key)
       : (key) => isLocked(linkRow(key))
     const rowsHere = isOneOfSeveral ? BucketHome.atHome(home, rows) : rows
-    const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes, ranks }, rowsHere)
+    const rightLinks = LinkStoreMemory.makeOver(rows, ended, { removals, updateIds, takes, ranks }, rowsHere)
     let picked: ReadonlyArray<string> = []
     const inMemory: Stores = {
       links: rightLinks,

@@ -1,6 +1,7 @@
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Context, Effect, Layer } from "effect"
 import { changed, type Link, meets, stateAt } from "../../model/Link.ts"
+import { subjectOfLink } from "../../model/Visit.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
 import { isFound, isListed } from "../../storage/links/LinkFilter.ts"
@@ -101,13 +102,15 @@ export const makeOver = (
   ended: Map<string, number> = new Map(),
   {
     ranks,
+    removals,
     takes,
     updateIds
   }: {
+    readonly removals: ReadonlySet<string>
     readonly updateIds: Map<string, ReadonlyArray<number>>
     readonly takes: Map<string, ReadonlyArray<LastTake>>
     readonly ranks: Map<string, LinkRank>
-  } = { updateIds: new Map(), takes: new Map(), ranks: new Map() },
+  } = { removals: new Set(), updateIds: new Map(), takes: new Map(), ranks: new Map() },
   countable: Rows = links
 ): typeof LinkStore.Service => {
   const update = ({ at, change, key, onlyIf, owner, updateId }: Update): Link | null => {
@@ -162,6 +165,7 @@ export const makeOver = (
           const present = links.get(key)
           if (present !== undefined) return isRepeat(present, link)
           if (!custom && (links.has(plain) || further.has(plain))) return false
+          if (custom && removals.has(subjectOfLink(link))) return false
           links.set(key, link)
           if (!custom && plain !== key) further.add(plain)
           // What is known of a link that had the key before went with its row.

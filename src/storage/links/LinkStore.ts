@@ -121,7 +121,8 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  *
  * Laws:
  * 1. For a key, `insertMany` answers `true` at most once, no matter who asks and however often, also within one batch
- *    (the first wins). `false` means that the key has a row: live, expired or tombstone. The one exception is a repeat: a link with the
+ *    (the first wins). `false` means that the key has a row: live, expired or tombstone; or, of an alias, that the link would have the visits of a former one, which are still to be forgotten
+ *    (`VisitRemovals`). The one exception is a repeat: a link with the
  *    `createId` of the row, which has not been changed since, is answered `true` again, because messages can come twice.
  * 2. What `insertMany` and `deleteMany` answered is durable: every later read by anyone sees it.
  * 3. A batch is applied whole or not at all. A `StorageError` with `applied: "no"` left nothing behind. In several databases a part of it can be applied, which `PartlyFailed` tells.

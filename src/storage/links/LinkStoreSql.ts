@@ -28,6 +28,7 @@ import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { type Given, givenOf, parametersOf, tableOf } from "../sql/SqlRows.ts"
 import { asStorageError, storageErrorOf } from "../sql/SqlTransaction.ts"
 import { askByKey, placesByKey } from "../sql/Turns.ts"
+import * as VisitRemovals from "../visits/VisitRemovals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { StorageError } from "../StorageError.ts"
 
@@ -98,9 +99,14 @@ export const make = Effect.gen(function* () {
     })
   )
 
-  /** Binds those links of rows that may be bound, and gives their keys. */
+  const isRemembered = sql.literal(VisitRemovals.isRemembered)
+  /** Rows of links of which each may be bound or not. */
+  const givenEach = (links: ReadonlyArray<Link>) =>
+    givenOf({ ...insertedRows(links), ...hash.rows(links), ...VisitRemovals.subjectsOf(links) })
+
+  /** Binds those links of such rows that may be bound, and gives their keys. */
   const insertUnless = (rows: Given, where: Statement.Fragment = sql`true`) =>
-    sql`${insertFree(rows, unlessRepeat, sql`${where} AND NOT (${isElsewhere})`)} RETURNING key`
+    sql`${insertFree(rows, unlessRepeat, sql`${where} AND NOT (${isElsewhere}) AND NOT ${isRemembered}`)} RETURNING key`
 
   const insertEach = (rows: Given) => sql<{ key: string }>`${prepared(sql, "inserts")}${insertUnless(rows)}`
 
@@ -150,10 +156,10 @@ export const make = Effect.gen(function* () {
       tenure: Tenure | undefined
     ): Run<ReadonlyArray<string>, SqlError | StorageError> =>
     (done) => {
-      const rows = given(links)
       const end = (keys: ReadonlyArray<string> | undefined) =>
         done(keys === undefined ? Exit.fail(refused("LinkStore.insertMany")) : Exit.succeed(keys))
-      const askEach = () =>
+      const askEach = () => {
+        const rows = givenEach(links)
         ask(
           sql,
           tenure === undefined ? each(rows) : eachUnder(rows, [tenure.epoch, tenure.epoch])
@@ -161,7 +167,9 @@ export const make = Effect.gen(function* () {
           if (Exit.isFailure(exit)) return done(Exit.failCause(exit.cause))
           end(tenure === undefined ? exit.value.map(([key]) => String(key)) : keysUnder(exit.value))
         })
+      }
       if (further.areInUse() || links.some(({ custom }) => custom)) return askEach()
+      const rows = given(links)
       ask(
         sql,
         tenure === undefined ? all(rows) : allUnder(rows, [tenure.epoch])
@@ -179,7 +187,7 @@ export const make = Effect.gen(function* () {
   ): Effect.Effect<ReadonlyArray<boolean>, SqlError | StorageError> =>
     Effect.flatMap(LinkTenure, (tenure) =>
       tenure === undefined
-        ? Effect.map(insertEach(given(links)), (rows) =>
+        ? Effect.map(insertEach(givenEach(links)), (rows) =>
             areAmong(
               links,
               rows.map(({ key }) => key)
@@ -191,7 +199,7 @@ export const make = Effect.gen(function* () {
   /** The same for a caller that knows an epoch of this database. */
   const insertUnder = (links: ReadonlyArray<Link>, { epoch }: Tenure) =>
     Effect.filterOrFail(
-      insertEachUnder(given(links), epoch),
+      insertEachUnder(givenEach(links), epoch),
       ([row]) => row!.in_force,
       () => refused("LinkStore.insertMany")
     ).pipe(Effect.map(([row]) => areAmong(links, row!.keys ?? [])))

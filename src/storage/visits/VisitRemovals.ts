@@ -2,9 +2,10 @@ import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect } from "effect"
 import { bucketOfSubject } from "../../keys/Buckets.ts"
+import type { Link } from "../../model/Link.ts"
 import { subjectOfLink } from "../../model/Visit.ts"
 import type { FreedLink } from "../links/LinkLifetime.ts"
-import { rowsOf } from "../sql/SqlRows.ts"
+import { type Columns, rowsOf } from "../sql/SqlRows.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /** Whether visits are in other databases than their links. Then `VisitDatabases` has the visits of freed links forgotten, each database's by itself, and otherwise the sweep (`LinkSweep`). */
@@ -32,6 +33,21 @@ export const remember = (
     sql`INSERT INTO visit_removals (subject, bucket) SELECT subject, bucket FROM ${rows} AS given WHERE true ON CONFLICT DO NOTHING`
   )
 }
+
+/**
+ * What `INSERT`s of links are given of aliases, so that {@link isRemembered} tells those that would have the visits of former links. A minted key is not given again with a time of creation that somebody chose.
+ */
+export const subjectsOf = (links: ReadonlyArray<Link>): Columns => {
+  const subjects = links.map((link) => (link.custom ? subjectOfLink(link) : null))
+  return {
+    visits_subject: ["text", subjects],
+    visits_bucket: ["smallint", subjects.map((subject) => subject && bucketOfSubject(subject))]
+  }
+}
+
+/** Whether the visits are still to be forgotten of a former link that had the key of a row named `inserted`, and was made at the same moment. A statement that has waited for the transaction that frees the key need not see it. */
+export const isRemembered = `EXISTS (SELECT 1 FROM visit_removals AS former
+  WHERE former.bucket = inserted.visits_bucket AND former.subject = inserted.visits_subject)`
 
 /** Links whose visits are forgotten at a time at most. */
 export const removedAtOnce = 200

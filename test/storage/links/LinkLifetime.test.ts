@@ -9,7 +9,8 @@ import { LinkAnnouncer } from "../../../src/storage/links/LinkInvalidationsLocal
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import * as LinkLifetimeMemory from "../../../src/sim/stores/LinkLifetimeMemory.ts"
 import * as LinkLifetimeSql from "../../../src/storage/links/LinkLifetimeSql.ts"
-import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { type LinkRank, LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import type { LastTake } from "../../../src/storage/visits/VisitTakes.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { expiring, type LifetimeStores, linkLifetimeLaws, past, recycled } from "./LinkLifetimeLaws.ts"
@@ -44,10 +45,14 @@ const memory = Layer.suspend(() => {
   const tables = {
     links: new Map(),
     ended: new Map(),
+    removals: new Set<string>(),
+    updateIds: new Map<string, ReadonlyArray<number>>(),
+    takes: new Map<string, ReadonlyArray<LastTake>>(),
+    ranks: new Map<string, LinkRank>(),
     ...KeyStockMemory.emptyTables()
   }
   return gathered([]).pipe(
-    Layer.provide(Layer.succeed(LinkStore, LinkStoreMemory.makeOver(tables.links, tables.ended))),
+    Layer.provide(Layer.succeed(LinkStore, LinkStoreMemory.makeOver(tables.links, tables.ended, tables))),
     Layer.provide(Layer.succeed(KeyStock, KeyStockMemory.makeOver(tables))),
     Layer.provide(Layer.succeed(LinkLifetime, LinkLifetimeMemory.makeOver(tables)))
   )

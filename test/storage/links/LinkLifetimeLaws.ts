@@ -232,5 +232,27 @@ export const linkLifetimeLaws = (open: Open<LifetimeStores>, databases = 1): voi
         expect(yield* lifetime.toForget(10)).toEqual([])
       })
     )
+
+    it.scopedLive("leaves an alias taken for a link that would have the visits of its former one", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const { lifetime, links } = stores
+        const [former, other, further] = ["c", "d", "e~4"].map((key) => ({ ...linkOf(key), custom: true }))
+        const all = [former!, other!, further!]
+        yield* links.insertMany(all)
+        yield* links.deleteMany(all.map(({ key }) => ({ key, at: past })))
+        yield* recycled(stores, 0, 3)
+        const again = { ...former!, url: "https://example.com/again", createId: 2 }
+        const later = { ...other!, createdAt: other!.createdAt + 1, createId: 3 }
+        const minted = { ...linkOf("m"), createId: 4 }
+        const batch = [again, later, { ...further!, createId: 5 }, minted]
+        expect(yield* links.insertMany(batch)).toEqual([false, true, false, true])
+        expect(yield* links.findMany(["c", "e~4"])).toEqual([null, null])
+        yield* lifetime.forgotten([former!, further!].map(subjectOfLink))
+        expect(yield* links.insertMany(batch)).toEqual([true, true, true, true])
+        // Its own visits are not those of a former one when they are to be forgotten.
+        expect((yield* links.findMany(["c"]))[0]).toMatchObject({ url: again.url })
+      })
+    )
   })
 }
