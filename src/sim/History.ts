@@ -45,6 +45,15 @@ export interface EditWish {
   readonly removeTags?: ReadonlyArray<string>
 }
 
+/** What a create says of a link that existed elsewhere, by the fields of its body. Moments are RFC 3339. */
+export interface ImportedWish {
+  readonly createdAt?: string
+  readonly updatedAt?: string
+  readonly visits?: number
+  readonly bots?: number
+  readonly visitsLeft?: number
+}
+
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
@@ -83,9 +92,12 @@ export interface Wish {
   /** The target of a create or a change. */
   readonly url?: string | undefined
   readonly alias?: string | undefined
-  /** How long the link of a create is to last. */
+  /** How long the link of a create or a change is to last; or when it is to end, in RFC 3339, and `null`: never. */
   readonly lasts?: Lasting | undefined
+  readonly expiresAt?: string | null | undefined
   readonly maxVisits?: number | undefined
+  /** For a create of a link that existed elsewhere: what it brings along. */
+  readonly imported?: ImportedWish | undefined
   /** What else a create or a change chooses of its link. */
   readonly choices?: Choices | undefined
   /** For a request about a domain: what it asks for. */
@@ -148,8 +160,10 @@ export interface Manner {
 export interface ShownLink extends Partial<Record<string, unknown>> {
   readonly url: string
   readonly createdAt: string
+  readonly updatedAt: string
   readonly expiresAt: string | null
   readonly visitsLeft?: number
+  readonly importedVisits?: { readonly nonBots: number; readonly bots: number }
   readonly visits: { readonly total: number; readonly unavailable?: true }
 }
 
@@ -229,7 +243,9 @@ export class History {
       url: asked.url,
       alias: asked.alias,
       lasts: asked.lasts,
+      expiresAt: asked.expiresAt,
       maxVisits: asked.maxVisits,
+      imported: asked.imported,
       choices: asked.choices,
       about: asked.about,
       refusal: asked.refusal,

@@ -168,6 +168,8 @@ export const WorkloadOptions = Schema.Struct({
   refused: Probability,
   /** How likely a change is of what else is chosen of a link: of that, of its title, or, where there are any, of the visits that it allows. */
   edited: Probability,
+  /** How likely a change is of when the link ends as well: some seconds later, some day, or never. Where some are, creates may say at which moment. */
+  extended: Probability,
   /** How likely a request of a link asks to be shown it rather than led to its target. */
   shown: Probability,
   /** How likely a request asks for the statistics of a link, or of all of a user's links. Where some do, visitors differ in all that is counted of them. */
@@ -180,6 +182,8 @@ export const WorkloadOptions = Schema.Struct({
   editedInBulk: Probability,
   /** How likely a create is by one of few users, by an API key, which is revoked some day; with 0 there are no users. */
   withAccount: Probability,
+  /** How likely such a create says that its link existed elsewhere: when it was made there, how often it was visited, how many visits were left, or that it has ended. */
+  imported: Probability,
   /** How likely a request is one of a user's browser, which signs in and out, uses its session, and changes the password; only where there are users. */
   signedIn: Probability,
   /** How likely a request of a user's browser is about webhooks. */
@@ -284,6 +288,8 @@ export const SimOptions = Schema.Struct({
   createsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How often a user's links redirect in a day, and those that one API key made half as often; `null`: without a limit. */
   redirectsPerDay: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
+  /** How often the links that one API key made redirect in a day, in place of half as often as its user's. */
+  keyRedirectsPerDay: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How many look-ups of one client may lead nowhere in a minute, where there are users; `null`: any number. */
   failedLookupsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** After how long without use a user's session ends, in place of 24 hours; `null`: as in production. */

@@ -275,7 +275,7 @@ export class Clients {
     kind: "redirect" | "change" | "delete",
     key: string,
     done: () => void,
-    change?: Pick<Wish, "choices">
+    change?: Pick<Wish, "choices" | "lasts">
   ) {
     const { drafts } = this.#creates
     const more =
@@ -299,6 +299,8 @@ export class Clients {
       const isDeleted = kind === "delete" && status === 204
       if (isDeleted || (status === 410 && this.#missing.happens(endedShare)))
         this.#missed(`${client}'s readers`, key)
+      const wrong = kind === "change" && status === 200 && drafts.tooEarlyEnd(wish.choices ?? {})
+      if (wrong) this.#simple(`${client}'s mistake`, "change", key, () => {}, wrong)
       if (kind === "redirect" && status === 401) this.#unlock({ ...wish, isHead: false }, done)
       else done()
     })

@@ -13,6 +13,9 @@ import type { World } from "../world/World.ts"
 /** Links of a bulk at most. */
 const bulkMax = 4
 
+/** How likely the items of a bulk say much the same, as those of a program do. */
+const alikeShare = 0.5
+
 /** How often a client with an `Idempotency-Key` repeats its create at most, and how long it waits before the first time; twice as long each further time. */
 const repeatsMax = 4
 const repeatAfter_us = 600 * ms_us
@@ -87,6 +90,7 @@ export class Creates {
   readonly #answersKept_us: number | undefined
   readonly #chance: Chance
   readonly #slowness: Chance
+  readonly #alikes: Chance
   readonly #made: (exchange: Exchange) => void
   readonly #wanted: (alias: string) => void
 
@@ -106,6 +110,7 @@ export class Creates {
     this.#answersKept_us = answersKept_s === null ? undefined : answersKept_s * s_us
     this.#chance = world.chance("creates")
     this.#slowness = world.chance("slow bodies")
+    this.#alikes = world.chance("alike items")
     this.#made = made
     this.#wanted = wanted
   }
@@ -134,7 +139,10 @@ export class Creates {
     )
     if (kept.length === 0) return single(drafts[0]!)
     // Each item is a create of its own, with a key of its own.
-    const items = kept.map((draft, index) => ({
+    const [first] = kept
+    const areAlike = idempotencyKey === undefined && !isByAdmin && this.#alikes.happens(alikeShare)
+    const drafted = areAlike ? kept.map(({ url }) => this.drafts.alike(first!, url!)) : kept
+    const items = drafted.map((draft, index) => ({
       ...draft,
       idempotencyKey: idempotencyKey && `${idempotencyKey}, item ${index}`
     }))

@@ -5,10 +5,11 @@ import { adminKey } from "../deployment/StubServices.ts"
 import type { Conditions } from "../../model/Rules.ts"
 import { blockedFrom_us, blockedUrls, endedUrls } from "../deployment/Visitors.ts"
 import { type Choices, clearedOf } from "./Choices.ts"
-import { durationOf, type Lasting } from "./Lasting.ts"
+import { durationOf, endOf, type Lasting } from "./Lasting.ts"
 import { refusals, refusedChanges } from "./Refusals.ts"
+import { hour_ms } from "../../model/Visit.ts"
 import { allVisitors, signsOf, visitors, whenOf } from "./Visitors.ts"
-import type { Wish } from "../History.ts"
+import type { ImportedWish, Wish } from "../History.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
@@ -96,6 +97,25 @@ const byCalendar: ReadonlyArray<Lasting> = [
 /** How likely a link's statistics are for everybody, where any are asked for. */
 const publicShare = 0.2
 
+/** How long before the run links that existed elsewhere were made there: few moments, so that one of an alias is often imported again with the same. */
+const importedBefore_ms = [hour_ms, 24 * hour_ms, 400 * 24 * hour_ms] as const
+
+/** How likely one of those brings along when it was made, when it was changed, visits, and how many were left; and that it has ended. */
+const importedShare = 0.7
+const overShare = 0.1
+
+/** Visits that one of those had at most. */
+const importedVisitsMax = 1_000
+
+/** How likely it is said at which moment a link is to end, rather than after how long; so much later that it lies in the future by clocks that are ahead; and how likely a change takes the end away. */
+const atMomentShare = 0.3
+const sureFuture_ms = 5_000
+const endlessShare = 0.3
+
+/** How likely such a change is of when the link begins, in its stead: so late that an end that somebody chooses would mostly come before; and when that is. */
+const farShare = 0.2
+const far_ms = { least: 40_000, soon: 25_000, most: 60_000 }
+
 /** Hours that come and go while runs go on, which begin shortly before midnight of UTC. */
 const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
   { timeZone: "UTC", from: "22:00", until: "00:00" },
@@ -134,6 +154,9 @@ export class Drafts {
   readonly #domains: Chance
   readonly #durations: Chance
   readonly #choices: Chance
+  readonly #imports: Chance
+  readonly #alikes: Chance
+  readonly #ends: Chance
   readonly #longAliases: Chance
   readonly #publicStatistics: Chance
   readonly #reusedAliases: Chance
@@ -145,6 +168,7 @@ export class Drafts {
   readonly #world: World
   /** Which of the kinds of choices clients of some runs mostly choose, and how likely that is: so that a choice is replaced by another one of its kind. */
   readonly #favourite: { readonly kind: number; readonly share: number }
+  readonly #beginning_ms: number
   #drawn = 0
 
   constructor(world: World, workload: WorkloadOptions, users: Users) {
@@ -155,6 +179,10 @@ export class Drafts {
     this.#domains = world.chance("domains")
     this.#durations = world.chance("durations")
     this.#choices = world.chance("choices")
+    this.#imports = world.chance("imports")
+    this.#alikes = world.chance("alike items")
+    this.#ends = world.chance("ends of links")
+    this.#beginning_ms = world.now_ms
     this.#refusals = world.chance("refusals")
     this.#endings = world.chance("endings of targets")
     this.#longAliases = world.chance("long aliases")
@@ -186,17 +214,40 @@ export class Drafts {
     const maxVisits = chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
     const choices = this.#chosen(expires || maxVisits !== undefined)
     const lasts_s = typeof choices?.validSince !== "string" ? 0 : Math.ceil(validWithin_ms.after / 1_000)
+    const imported = apiKey === undefined ? undefined : this.#imported(maxVisits)
+    const mayBeOver = imported !== undefined && !expires && typeof choices?.validSince !== "string"
+    const isOver = mayBeOver && this.#imports.happens(overShare)
+    const end = expires ? this.#end(lasts_s) : isOver ? { expiresAt: this.#before() } : undefined
     return {
       url: this.newUrl(),
       apiKey,
       idempotencyKey,
       domain,
+      imported,
       alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
-      lasts: expires ? this.#lasting(lasts_s) : undefined,
+      ...end,
       maxVisits,
       password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
       choices
     }
+  }
+
+  /** Another create, which says what a first one said beside its URL, but for its tags perhaps. */
+  alike(first: Draft, url: string): Draft {
+    const chance = this.#alikes
+    const { withChoices } = this.#workload
+    const same = { ...first, alias: undefined, refusal: undefined, url }
+    if (withChoices === 0 || chance.happens(0.3)) return same
+    const tags = chance.pick<ReadonlyArray<string>>([[], ["one"], ["one", "two"], ["two"]])
+    return { ...same, choices: { title: "one of many", ...first.choices, tags } }
+  }
+
+  /** When a link is to end, so many seconds later than it would by itself: at a moment in some runs, or some time after now. */
+  #end(more_s: number): Pick<Draft, "expiresAt" | "lasts"> {
+    const lasts = this.#lasting(more_s)
+    const { extended } = this.#workload
+    if (extended === 0 || !this.#ends.happens(atMomentShare)) return { lasts }
+    return { expiresAt: formatMoment(endOf(Math.floor(this.#world.now_ms) + sureFuture_ms, lasts)) }
   }
 
   /** How long a link is to last: so many seconds longer than it would by itself. */
@@ -205,6 +256,28 @@ export class Drafts {
     const seconds = more_s + (isLate ? lateExpiry_s : this.#chance.between(2, expiryMax_s))
     if (isLate && this.#durations.happens(byCalendarShare)) return this.#durations.pick(byCalendar)
     return { months: 0, days: 0, seconds }
+  }
+
+  /** What a link brings along from elsewhere, if it existed there. */
+  #imported(maxVisits: number | undefined): ImportedWish | undefined {
+    const chance = this.#imports
+    if (!chance.happens(this.#workload.imported)) return undefined
+    const isMade = chance.happens(importedShare)
+    const visits = chance.happens(importedShare) ? chance.below(importedVisitsMax) : undefined
+    return {
+      ...(isMade && { createdAt: this.#before() }),
+      ...(isMade &&
+        chance.happens(importedShare) && { updatedAt: formatMoment(this.#beginning_ms - hour_ms) }),
+      ...(visits !== undefined && { visits }),
+      ...(visits !== undefined && chance.happens(importedShare) && { bots: chance.between(0, visits) }),
+      ...(maxVisits !== undefined &&
+        chance.happens(importedShare) && { visitsLeft: chance.between(0, maxVisits) })
+    }
+  }
+
+  /** A moment before the run. */
+  #before(): string {
+    return formatMoment(this.#beginning_ms - this.#imports.pick(importedBefore_ms))
   }
 
   /** The alias of a link that is to be reused, if it is to have one. */
@@ -356,12 +429,31 @@ export class Drafts {
     return { choices: { title: this.#newTitle() }, refusal: chance.pick(refusedChanges) }
   }
 
-  /** What a change is of: of the target alone, or of some choice. */
-  change(): Pick<Draft, "choices" | "url"> {
+  /** What a change is of: of the target alone, or of some choice; and perhaps of the end as well. */
+  change(): Pick<Draft, "choices" | "expiresAt" | "lasts" | "url"> {
     const chance = this.#choices
-    if (!chance.happens(this.#workload.edited)) return { url: this.newUrl() }
+    const { extended, varied } = this.#workload
+    const isOfEnd = this.#ends.happens(extended)
+    if (isOfEnd && varied > 0 && this.#ends.happens(farShare)) {
+      const since_ms = this.#world.now_ms + this.#ends.between(far_ms.least, far_ms.most)
+      return { choices: { title: this.#newTitle(), validSince: formatMoment(Math.floor(since_ms)) } }
+    }
+    const end = isOfEnd ? this.#newEnd() : undefined
+    if (!chance.happens(this.#workload.edited)) return { url: this.newUrl(), ...end }
     const url = chance.happens(withTargetShare) ? this.newUrl() : undefined
-    return { url, choices: { title: this.#newTitle(), ...this.#edit() } }
+    return { url, ...end, choices: { title: this.#newTitle(), ...this.#edit() } }
+  }
+
+  /** What is wrong of a link that begins so late: an end before that. */
+  tooEarlyEnd({ validSince }: Choices): Pick<Draft, "choices" | "lasts"> | undefined {
+    if (typeof validSince !== "string" || Date.parse(validSince) < this.#world.now_ms + far_ms.soon)
+      return undefined
+    const lasts = { months: 0, days: 0, seconds: this.#ends.between(2, expiryMax_s) }
+    return { choices: { title: this.#newTitle() }, lasts }
+  }
+
+  #newEnd(): Pick<Draft, "expiresAt" | "lasts"> {
+    return this.#ends.happens(endlessShare) ? { expiresAt: null } : this.#end(0)
   }
 
   /** Archives a link, or takes it out of the archive. */
@@ -452,12 +544,26 @@ export class Drafts {
   }
 }
 
-const bodyOf = ({ alias, choices, domain, lasts, maxVisits, password, refusal, reuse, url }: Draft) => ({
+const bodyOf = ({
+  alias,
+  choices,
+  domain,
+  expiresAt,
+  imported,
+  lasts,
+  maxVisits,
+  password,
+  refusal,
+  reuse,
+  url
+}: Draft) => ({
   url,
   ...choices,
   alias: alias === undefined ? undefined : namesOf(alias).key,
   domain: domain === undefined ? undefined : hostOf(domain),
   expiresIn: lasts === undefined ? undefined : durationOf(lasts),
+  expiresAt,
+  imported,
   ...(maxVisits !== undefined && { maxVisits }),
   password,
   reuse,

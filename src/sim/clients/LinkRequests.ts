@@ -4,6 +4,7 @@ import { adminHeaders, adminKey } from "../deployment/StubServices.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import { atChangingHost } from "../deployment/Orphans.ts"
 import type { Wish } from "../History.ts"
+import { durationOf } from "./Lasting.ts"
 import { queryOf, signsOf } from "./Visitors.ts"
 import { linkPassword } from "./Drafts.ts"
 import { countedOf, requestOf as requestOfTraits } from "./Traits.ts"
@@ -30,11 +31,13 @@ const withPlus = (text: string): string => {
 export const linkRequestOf = ({
   apiKey,
   choices,
+  expiresAt,
   from,
   isHead,
   isRight,
   kind,
   key: text,
+  lasts,
   path: rest,
   traits,
   query,
@@ -104,7 +107,13 @@ export const linkRequestOf = ({
         method: "PATCH",
         path,
         headers: adminHeaders,
-        body: JSON.stringify({ url, ...choices, ...refusal?.body })
+        body: JSON.stringify({
+          url,
+          expiresAt,
+          expiresIn: lasts && durationOf(lasts),
+          ...choices,
+          ...refusal?.body
+        })
       }
     case "delete":
       return { method: "DELETE", path, headers: { "x-api-key": adminKey } }

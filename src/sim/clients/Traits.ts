@@ -68,8 +68,17 @@ const campaigns = {
   shop: { query: "utm_source=%20shop%20&utm_medium=&utm_campaign=other", values: { utmSources: "shop" } }
 } as const satisfies Readonly<Record<string, Trait>>
 
-/** The addresses that visitors have: all are of a node's own machine, so that no limit counts them. */
-const addresses = ["127.0.0.2", "127.0.0.3", "127.0.0.4"] as const
+/** The addresses that visitors have, with what they are told apart by. These are of a node's own machine, so that no limit counts them. */
+const ownAddresses = { "127.0.0.2": "one", "127.0.0.3": "another", "127.0.0.4": "a third" } as const
+
+/** These are not: in a network of IPv6 clients change their addresses. */
+const addresses = {
+  ...ownAddresses,
+  "2001:db8:1:1::1": "a network",
+  "2001:db8:1:1:ffff::1": "a network",
+  "2001:db8:1:2::1": "another network",
+  "2001:db8:2:1::1": "a third network"
+} as const
 
 const countries = {
   none: { values: { countries: "unknown" } },
@@ -82,27 +91,29 @@ export interface Traits {
   readonly agent: keyof typeof agents
   readonly referrer: keyof typeof referrers
   readonly campaign: keyof typeof campaigns
-  readonly address: (typeof addresses)[number]
+  readonly address: keyof typeof addresses
   /** Of one who comes by the trusted proxy. */
   readonly country?: keyof typeof countries | undefined
 }
 
-const [agentNames, referrerNames, campaignNames, countryNames] = [
+const [agentNames, referrerNames, campaignNames, countryNames, ownNames, addressNames] = [
   Struct.keys(agents),
   Struct.keys(referrers),
   Struct.keys(campaigns),
-  Struct.keys(countries)
+  Struct.keys(countries),
+  Struct.keys(ownAddresses),
+  Struct.keys(addresses)
 ]
 
 /** How likely a visitor comes by the proxy. */
 const byProxyShare = 0.5
 
-/** Somebody. `byProxy`: whether some come by a proxy, where nobody's look-ups are counted. */
+/** Somebody. `byProxy`: whether nobody's look-ups are counted, so that some come by a proxy, and from elsewhere. */
 export const someTraits = (chance: Chance, byProxy: boolean): Traits => ({
   agent: chance.pick(agentNames),
   referrer: chance.pick(referrerNames),
   campaign: chance.pick(campaignNames),
-  address: chance.pick(addresses),
+  address: chance.pick(byProxy ? addressNames : ownNames),
   country: byProxy && chance.happens(byProxyShare) ? chance.pick(countryNames) : undefined
 })
 
@@ -152,7 +163,11 @@ export const countedOf = (traits: Traits | undefined, visitor: Visitor | undefin
   }
   const isBot = values.browsers === bot.browsers
   const agent = knownAgent === undefined ? traits?.agent : visitor
-  const counted = { isBot, values, visitor: isBot ? undefined : `${agent} at ${traits?.address}` }
+  const counted = {
+    isBot,
+    values,
+    visitor: isBot ? undefined : `${agent} at ${traits && addresses[traits.address]}`
+  }
   known.set(name, counted)
   return counted
 }

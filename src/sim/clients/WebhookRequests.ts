@@ -9,7 +9,7 @@ import {
   webhookOf
 } from "../deployment/FormerWebhook.ts"
 import { type Manner, manners, proves } from "../deployment/Receivers.ts"
-import type { Users } from "../deployment/Users.ts"
+import type { UserKey, Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { WebhookEvent } from "../../model/Webhook.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -19,6 +19,9 @@ import type { World } from "../world/World.ts"
 const byKeyShare = 0.3
 const manyShare = 0.1
 const many = 12
+
+/** How likely one is asked for by an API key that its user has made, which may not, if there is one. */
+const narrowShare = 0.3
 
 /** How likely a new webhook leads to a private network, and how likely a request is of another user's. */
 const privateShare = 0.05
@@ -58,6 +61,7 @@ const path = "/api/v1/webhooks"
 /** How users make webhooks, have them listed and verified, and remove them. */
 export class WebhookRequests {
   readonly #chance: Chance
+  readonly #keys: Chance
   readonly #users: Users
   #number = 0
   #made: ReadonlyArray<Made>
@@ -66,6 +70,7 @@ export class WebhookRequests {
 
   constructor(world: World, users: Users) {
     this.#chance = world.chance("webhooks")
+    this.#keys = world.chance("webhooks of API keys")
     this.#users = users
     this.#made = [{ id: formerWebhook, url: webhookOf(world.now_ms).url, user: formerOwner }]
   }
@@ -125,6 +130,14 @@ export class WebhookRequests {
     })
   }
 
+  /** Tries to make a webhook by an API key that may not read all that it would tell, or may only read. */
+  #overreach({ id, secret, writes }: UserKey, url: string, ask: Ask) {
+    const some = this.#keys.pick(choices)
+    const events: ReadonlyArray<WebhookEvent> = writes ? [...some, "link.visited"] : some
+    const wish = { url, isRight: false, apiKey: secret, webhook: { act: "add", events, keyId: id } } as const
+    ask({ request: { method: "POST", path, body: { url, events } }, wish })
+  }
+
   #add(user: string, ask: Ask, manner: Manner = this.#chance.pick(manners)) {
     const proving = this.#proving.get(user) ?? 0
     const chosen = proves(`/${manner}`) && proving >= provingMax ? "mute" : manner
@@ -133,6 +146,8 @@ export class WebhookRequests {
     const host = isRight ? `hook-${this.#number++}.example.com` : "10.0.0.1"
     const url = `https://${host}/${chosen}`
     const events = this.#chance.pick(choices)
+    const narrow = this.#keys.happens(narrowShare) ? this.#users.ownOf(user).at(-1) : undefined
+    if (narrow !== undefined) return this.#overreach(narrow, url, ask)
     const key = this.#chance.happens(byKeyShare) ? this.#users.lastKeyOf(user) : undefined
     ask(
       {

@@ -242,7 +242,8 @@ export class Users {
 
   #addKey(user: string) {
     const number = this.keys.length
-    const { createsPerMinute, redirectsPerDay } = this.#options
+    const { createsPerMinute, keyRedirectsPerDay, redirectsPerDay } = this.#options
+    const half = redirectsPerDay === null ? null : Math.ceil(redirectsPerDay / 2)
     const id = `key_${number}`
     const secret = `lm_${String(number).padStart(32, "0")}`
     const key = {
@@ -252,7 +253,7 @@ export class Users {
       name: id,
       scopes: ["links:write", "links:read", "stats:read", ...(user === demoted ? ["admin"] : [])],
       createsPerMinute: createsPerMinute === null ? null : 2 * createsPerMinute,
-      redirectsPerDay: redirectsPerDay === null ? null : Math.ceil(redirectsPerDay / 2),
+      redirectsPerDay: keyRedirectsPerDay ?? half,
       createdAt: this.#world.now_ms,
       expiresAt: null
     }

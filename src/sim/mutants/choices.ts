@@ -44,6 +44,27 @@ const branching: Mutant["options"] = (options) => {
   }
 }
 
+/** The same, of when links end. */
+const extending: Mutant["options"] = withFaults(
+  {},
+  { extended: 0.8, edited: 0.5, varied: 0.5, changed: 0.3, created: 0.3, withExpiry: 0.4, remembered: 20 }
+)
+
+/** Users whose links existed elsewhere. */
+const importing: Mutant["options"] = withFaults(
+  {},
+  { imported: 0.8, withAccount: 0.7, withMaxVisits: 0.4, created: 0.4, shown: 0.3 }
+)
+
+/** Links as a process has them bound. */
+const binding =
+  (bound: (link: Link) => Link): Mutant["make"] =>
+  () => ({
+    ports: ({ links }) => ({
+      links: { ...links, insertMany: (given) => links.insertMany(given.map(bound)) }
+    })
+  })
+
 /** Links as a process reads them. */
 const reading =
   (seen: (link: Link, process: VirtualProcess) => Link): Mutant["make"] =>
@@ -338,6 +359,72 @@ export const choices: ReadonlyArray<Mutant> = [
     checker: "exact visits",
     options: limiting,
     make: withVisitsLeft(({ maxVisits }) => maxVisits)
+  },
+  {
+    name: "changed-end-dropped",
+    text: "A change of when a link ends is answered, and not made.",
+    promise: "C2",
+    checker: "choices",
+    options: extending,
+    make: changing((links) => ({
+      updateMany: (updates) =>
+        links.updateMany(
+          updates.map(({ change, ...update }) => ({ ...update, change: Struct.omit(change, "expiresAt") }))
+        )
+    }))
+  },
+  {
+    name: "former-end-cached",
+    text: "A node that has cached a link goes on with the end that it had then.",
+    promise: "C4",
+    checker: "read your writes",
+    options: extending,
+    make: () => {
+      const ends = new Map<string, number | null>()
+      return {
+        ports: ({ links }) => ({
+          links: {
+            ...links,
+            findMany: (keys) =>
+              Effect.map(links.findMany(keys), (rows) =>
+                rows.map((row) => {
+                  if (row === null) return null
+                  const of = `${row.key} ${row.createdAt}`
+                  if (!ends.has(of)) ends.set(of, row.expiresAt)
+                  return { ...row, expiresAt: ends.get(of)! }
+                })
+              )
+          }
+        })
+      }
+    }
+  },
+  {
+    name: "imported-as-made-here",
+    text: "A link that existed elsewhere counts as created when it was imported.",
+    promise: "C2",
+    checker: "choices",
+    options: importing,
+    make: binding((link) => (link.createdAt < link.updatedAt ? { ...link, createdAt: link.updatedAt } : link))
+  },
+  {
+    name: "imported-with-all-visits",
+    text: "A link of which redirects were used elsewhere has all of its limit.",
+    promise: "C5",
+    checker: "choices",
+    options: importing,
+    make: binding((link) => ({ ...link, visitsLeft: link.maxVisits }))
+  },
+  {
+    name: "imported-visits-lost",
+    text: "What was counted of a link elsewhere is forgotten when something of it is changed.",
+    promise: "C11",
+    checker: "shown links",
+    options: (options) => {
+      const { workload, ...others } = importing!(options)
+      return { ...others, workload: { ...workload, changed: 0.2, edited: 0.5, remembered: 20 } }
+    },
+    make: reading((link) => (link.updatedAt > link.createdAt ? Struct.omit(link, "importedVisits") : link))
   },
   {
     name: "limit-not-taken",

@@ -173,6 +173,7 @@ const ofList = (key = "abc", some: Partial<ShownLink> = {}) => {
     ...(row as object),
     url: row.url,
     createdAt: formatMoment(row.createdAt),
+    updatedAt: formatMoment(row.updatedAt),
     expiresAt: null,
     visits: { total: 0 },
     ...some
@@ -1375,6 +1376,15 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
           held: [{ limit: 2, period: "day" }] as const
         }))
       ]
+    }
+  ],
+  [
+    "a redirect that takes nothing of its API key's quota",
+    Quotas,
+    {
+      exchanges: [created(1), exchange(2, {})],
+      journal: [{ ...bound, link: { ...row, owner: "usr_0", keyId: "key_0", keyRedirectsPerDay: 5 } }],
+      options: { ...presets.calm(), keyRedirectsPerDay: 5 }
     }
   ],
   ["a quota that is granted too often", Quotas, { journal: [granted(1, 11, 11)] }],

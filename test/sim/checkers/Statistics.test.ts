@@ -126,6 +126,33 @@ const found = (
   ).map(({ text }) => text)
 
 describe("the checker of statistics", () => {
+  it("wants what a link brought along from elsewhere apart, as JSON or as a table", () => {
+    const importedVisits = { nonBots: 7, bots: 3 }
+    const imports = [{ ...bound, link: { ...row, importedVisits } }]
+    const told = { ...none, imported: { total: 10, ...importedVisits } }
+    expect(found([asking(7, told)], imports)).toEqual([])
+    expect(found([asking(7, none)], imports)).not.toEqual([])
+    expect(found([asking(7, told)], [bound])).not.toEqual([])
+    expect(found([asking(7, { ...told, total: 10 })], imports)).not.toEqual([])
+    const days = body.series.map(({ at }) => `day,${at},0`)
+    const table = (total: number) =>
+      asking(
+        7,
+        [
+          "dimension,value,visits",
+          "total,,0",
+          "nonBots,,0",
+          "bots,,0",
+          `imported,,${total}`,
+          ...days,
+          ""
+        ].join("\r\n"),
+        { statistics: { ...wish, format: "csv" } }
+      )
+    expect(found([table(10)], imports)).toEqual([])
+    expect(found([table(9)], imports)).not.toEqual([])
+  })
+
   it("finds nothing in those of what happened, as far as it was counted", () => {
     expect(found([asking(7, body)])).toEqual([])
     expect(found([asking(5.5, none)], [bound, visited(5)])).toEqual([])

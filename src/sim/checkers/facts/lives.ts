@@ -36,6 +36,14 @@ const never_us = Number.POSITIVE_INFINITY
 export const isLasting = ({ link: { expiresAt, maxVisits, validSince } }: Version): boolean =>
   expiresAt === null && maxVisits === null && validSince === null
 
+/** How many redirects of its limit a link had used elsewhere when it was bound. */
+export const usedElsewhere = ({ link: { maxVisits, visitsLeft } }: Life): number =>
+  maxVisits === null || visitsLeft === null ? 0 : maxVisits - visitsLeft
+
+/** How many visits a link brought along from elsewhere. */
+export const visitsElsewhere = ({ link: { importedVisits } }: Life): number =>
+  importedVisits === undefined ? 0 : importedVisits.nonBots + importedVisits.bots
+
 /** What a link was like in a time. */
 export const versionsIn = ({ versions }: Life, from_us: number, until_us: number): ReadonlyArray<Version> =>
   versions.filter(

@@ -47,8 +47,8 @@ export const unranked = ({
   })
 }
 
-/** The ranks that links were given: none falls, and links have 0 before. */
-export const ranksOf = ({ journal }: Pick<Evidence, "journal">) => {
+/** The ranks that links were given: none falls, and links have 0 before. One that has the same key and was made at the same moment as a former one is another link. */
+export const ranksOf = ({ journal, lives }: Pick<Evidence, "journal" | "lives">) => {
   const given = new Map<string, Array<LinkRank & { readonly at_us: number }>>()
   for (const entry of journal) {
     if (entry.tag !== "ranked") continue
@@ -67,8 +67,22 @@ export const ranksOf = ({ journal }: Pick<Evidence, "journal">) => {
     to_us: number
   ): Bounds => {
     const all = given.get(subjectOfLink(link)) ?? []
-    const greatest = (until_us: number) =>
-      Math.max(0, ...all.filter(({ at_us }) => at_us <= until_us).map((rank) => rankIn(orderBy, rank)))
-    return { least: greatest(from_us), most: greatest(to_us) }
+    const may = (lives.get(link.key) ?? []).filter(
+      (life) => life.link.createdAt === link.createdAt && life.bound_us <= to_us && life.freed_us >= from_us
+    )
+    const greatest = ({ bound_us, freed_us }: Pick<Life, "bound_us" | "freed_us">, until_us: number) =>
+      all.reduce(
+        (most, rank) =>
+          rank.at_us >= bound_us && rank.at_us <= Math.min(freed_us, until_us)
+            ? Math.max(most, rankIn(orderBy, rank))
+            : most,
+        0
+      )
+    // Of a link that was forgotten nothing else is known.
+    const of = may.length === 0 ? [{ bound_us: 0, freed_us: Number.POSITIVE_INFINITY }] : may
+    return {
+      least: Math.min(...of.map((life) => greatest(life, from_us))),
+      most: Math.max(...of.map((life) => greatest(life, to_us)))
+    }
   }
 }

@@ -50,7 +50,8 @@ const takenInDoubt = ({ clock, journal, silences }: Evidence) => {
 /** What is wrong about when a link ended, and when its key was free again. */
 const faultsOf = (life: Life, evidence: Evidence): ReadonlyArray<readonly [at_us: number, text: string]> => {
   const { beginning_ms, clock, end_us, options } = evidence
-  const { ended_us, freed_us, link } = life
+  const { ended_us, freed_us } = life
+  const { link, since_us } = life.versions.at(-1)!
   const { expiresAt, key } = link
   const quarantine_us = options.quarantine_s * s_us
   const stood_s = ((freed_us - ended_us) / s_us).toFixed(1)
@@ -67,7 +68,8 @@ const faultsOf = (life: Life, evidence: Evidence): ReadonlyArray<readonly [at_us
     faults.push([freed_us, `${key} was freed ${stood_s} s after its end`])
   else if (freed_us > end_us && isLate(ended_us + quarantine_us))
     faults.push([end_us, `${key} is still in quarantine`])
-  const expired_us = expiresAt === null ? Number.POSITIVE_INFINITY : (expiresAt - beginning_ms) * ms_us
+  const expired_us =
+    expiresAt === null ? Number.POSITIVE_INFINITY : Math.max((expiresAt - beginning_ms) * ms_us, since_us)
   if (ended_us > end_us && isLate(expired_us))
     faults.push([end_us, `${key} has expired, and is no tombstone`])
   return faults
@@ -90,8 +92,9 @@ export const Quarantine: Checker = {
     })
     const early = journal.flatMap((entry) => {
       if (entry.tag !== "expired") return []
-      const expiresAt = lifeAt(lives, entry.key, entry.at_us)?.link.expiresAt ?? Number.POSITIVE_INFINITY
-      return time.at_ms(entry.at_us) < expiresAt
+      const life = lifeAt(lives, entry.key, entry.at_us)
+      const version = life?.versions.findLast(({ since_us }) => since_us <= entry.at_us)
+      return time.at_ms(entry.at_us) < (version?.link.expiresAt ?? Number.POSITIVE_INFINITY)
         ? [violation(entry.at_us, entry.key, `${entry.key} was ended before it had expired`)]
         : []
     })

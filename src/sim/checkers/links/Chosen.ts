@@ -10,9 +10,10 @@ import {
 } from "../../clients/Choices.ts"
 import { endOf } from "../../clients/Lasting.ts"
 import type { Link } from "../../../model/Link.ts"
-import type { Exchange } from "../../History.ts"
+import type { Exchange, ImportedWish, ShownLink } from "../../History.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
 import { lifeLeftBy, versionLeftBy } from "../facts/lives.ts"
+import { isImportedAs } from "../facts/shown.ts"
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
 
@@ -20,6 +21,32 @@ const textOf = (value: unknown) => JSON.stringify(value ?? null)
 const unchosenAs = (name: keyof Choices, { maxVisits }: Exchange): unknown => {
   if (name === "maxVisits") return maxVisits ?? null
   return name === "password" ? undefined : chosenAs(name, clearedOf(name))
+}
+
+const none: ImportedWish = {}
+
+/** What is wrong with what a link has brought along from elsewhere, as it was bound, and as the answer says. */
+const elsewhereOf = ({ body, imported = none, maxVisits }: Exchange, link: Link): string | undefined => {
+  const { bots = 0, visits = 0, visitsLeft = maxVisits } = imported
+  const createdAt = imported.createdAt === undefined ? link.createdAt : Date.parse(imported.createdAt)
+  const right = {
+    createdAt,
+    updatedAt: imported.updatedAt === undefined ? createdAt : Date.parse(imported.updatedAt),
+    visitsLeft: visitsLeft ?? null,
+    importedVisits: visits > 0 ? { nonBots: visits - bots, bots } : null
+  }
+  const { updatedAt, visitsLeft: left, importedVisits = null } = link
+  const stored = { createdAt: link.createdAt, updatedAt, visitsLeft: left, importedVisits }
+  if (!isSameChoice(stored, right))
+    return `should have ${textOf(right)} after a create, and has ${textOf(stored)}`
+  if (imported === none || body === undefined) return undefined
+  const said = JSON.parse(body) as ShownLink
+  return Date.parse(said.createdAt) === createdAt &&
+    Date.parse(said.updatedAt) === updatedAt &&
+    (said.visitsLeft ?? null) === left &&
+    isImportedAs(link, said)
+    ? undefined
+    : `has ${textOf(stored)}, and the answer to a create says ${body}`
 }
 
 /**
@@ -31,15 +58,16 @@ export const Chosen: Checker = {
   check: (evidence) => {
     const { exchanges, lives } = evidence
     const time = databaseTime(evidence)
-    /** Whether a link that a create has made ends when that chose, by what the node may have taken for now. */
-    const endsAsChosen = ({ answered_us, answeredBy, lasts, sent_us, tries }: Exchange, link: Link) => {
-      if (lasts === undefined || link.expiresAt === null)
-        return lasts === undefined && link.expiresAt === null
+    /** Whether a link ends when a create or a change chose, by what the node may have taken for now; `before`: when it did before a change. */
+    const endsAsChosen = (
+      { answered_us, answeredBy, expiresAt: chosen, lasts, sent_us, tries }: Exchange,
+      { expiresAt }: Link,
+      before: number | null
+    ) => {
+      if (chosen !== undefined) return expiresAt === (chosen === null ? null : Date.parse(chosen))
+      if (lasts === undefined || expiresAt === null) return lasts === undefined && expiresAt === before
       const { least_ms, most_ms } = time.moments(tries > 1 ? undefined : answeredBy, sent_us, answered_us!)
-      return (
-        endOf(Math.floor(least_ms), lasts) <= link.expiresAt &&
-        link.expiresAt <= endOf(Math.ceil(most_ms), lasts)
-      )
+      return endOf(Math.floor(least_ms), lasts) <= expiresAt && expiresAt <= endOf(Math.ceil(most_ms), lasts)
     }
     return exchanges.flatMap((exchange) => {
       const { answered_us, body, choices = {}, key, kind, status } = exchange
@@ -55,15 +83,19 @@ export const Chosen: Checker = {
           ? undefined
           : (JSON.parse(body) as Partial<Record<string, unknown>>)
       const isNew = kind === "create" && !exchange.isReplay && exchange.reuse !== true
-      if (isNew && !endsAsChosen(exchange, link))
+      const isKnown = kind === "change" ? before !== undefined : isNew
+      if (isKnown && !endsAsChosen(exchange, link, before?.expiresAt ?? null))
         return [
           {
             checker: Chosen.name,
             at_us: answered_us,
-            text: `${key} was to last ${textOf(exchange.lasts)} after a create, and ends at ${textOf(link.expiresAt)}`,
+            text: `${key} was to last ${textOf(exchange.lasts ?? exchange.expiresAt)} after a ${kind}, and ends at ${textOf(link.expiresAt)}`,
             keys: [key]
           }
         ]
+      const elsewhere = isNew ? elsewhereOf(exchange, link) : undefined
+      if (elsewhere !== undefined)
+        return [{ checker: Chosen.name, at_us: answered_us, text: `${key} ${elsewhere}`, keys: [key] }]
       return choiceNames.flatMap((name: keyof Choices) => {
         const unchosen = kind === "create" ? unchosenAs(name, exchange) : before && choiceOf(before, name)
         const wanted = name in choices ? chosenAs(name, choices[name]) : unchosen

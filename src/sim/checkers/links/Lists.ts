@@ -67,10 +67,13 @@ export const Lists: Checker = {
       const links = new Set<string>()
       const rowsFaults = rows.flatMap(({ key, shown }) => {
         const link = `${key} ${shown.createdAt}`
-        const twice = links.has(link) ? [violation(`has ${key} twice`, key)] : []
+        const known = lives.get(key)
+        const alike = known?.filter(
+          (life) => mayHaveBeen(life) && life.link.createdAt === Date.parse(shown.createdAt)
+        )
+        const twice = links.has(link) && (alike?.length ?? 0) < 2 ? [violation(`has ${key} twice`, key)] : []
         links.add(link)
         // Of links that were forgotten nothing is said.
-        const known = lives.get(key)
         if (known === undefined) return twice
         const versions = known.filter(mayHaveBeen).flatMap((life) => versionsIn(life, since_us, until_us))
         if (!versions.some(isOf)) return [...twice, violation(`has ${key}, which does not belong to it`, key)]

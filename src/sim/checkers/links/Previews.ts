@@ -1,7 +1,7 @@
 import type { Checker, Violation } from "../../Evidence.ts"
 import { answersOf } from "../facts/answers.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
-import { isLasting, type Version } from "../facts/lives.ts"
+import { isLasting, type Version, visitsElsewhere } from "../facts/lives.ts"
 import { wrongTotalsOf } from "../facts/shown.ts"
 import { isTarget, mayBeBlocked } from "../facts/targets.ts"
 
@@ -26,14 +26,14 @@ const shows = (preview: Preview, version: Version): boolean =>
     ? preview.url !== null && isTarget(version.link, preview.url)
     : preview.url === null)
 
-/** Anybody is shown where a link leads, as it is or was within the last second, and of one with a password that it has one. A preview has no more visits than there were, and no fewer than the store had taken. */
+/** Anybody is shown where a link leads, as it is or was within the last second, and of one with a password that it has one. A preview has no more visits than there were, and no fewer than the store had taken, beside those that its link brought along. */
 export const Previews: Checker = {
   name: "previews",
   check: (evidence) => {
     const { exchanges, lives } = evidence
     const asked = exchanges.filter(({ kind }) => kind === "preview")
     if (asked.length === 0) return []
-    const { isThere, versionsOf } = answersOf(evidence)
+    const { isThere, livesFor, versionsOf } = answersOf(evidence)
     const isUnread = domainsUnread(evidence)
     const wrongTotal = wrongTotalsOf(evidence)
     return asked.flatMap((exchange): ReadonlyArray<Violation> => {
@@ -60,8 +60,12 @@ export const Previews: Checker = {
       const preview = JSON.parse(body) as Preview
       if (!may.some((version) => shows(preview, version)))
         return found(`is as it should not be any more: ${body}`)
-      const { visits } = preview
-      const wrong = all.length > 1 ? undefined : wrongTotal(key, { answered_us, sent_us }, { total: visits })
+      const told = livesFor(all, exchange)
+      // Which of several it is may be unknown, and so what it brought along.
+      const elsewhere = new Set(told.map(visitsElsewhere))
+      if (elsewhere.size > 1) return []
+      const [before = 0] = elsewhere
+      const wrong = wrongTotal(all, told, { answered_us, sent_us }, { total: preview.visits - before })
       return wrong === undefined ? [] : found(wrong)
     })
   }

@@ -1,4 +1,8 @@
+import { endOf } from "../../clients/Lasting.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
+import type { Exchange } from "../../History.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
+import { lifeLeftBy, type Lives, versionLeftBy } from "../facts/lives.ts"
 
 /** Answers that say nothing of what is wrong: none came, there were too many requests, the link is gone, or nobody could answer. */
 const isOpen = (status: number, kind: string): boolean =>
@@ -10,17 +14,70 @@ interface Problem {
   readonly errors?: ReadonlyArray<{ readonly path: string }>
 }
 
+/** Whether a create or a change says when its link begins or ends, and leaves one that begins only when it has ended, whichever state of it the node has checked. */
+const neverBegins = (exchange: Exchange, lives: Lives): boolean => {
+  const { choices, expiresAt, key, lasts } = exchange
+  const saysBeginning = typeof choices?.validSince === "string"
+  const saysEnd = typeof expiresAt === "string" || lasts !== undefined
+  if (!saysBeginning && !saysEnd) return false
+  const life = lifeLeftBy(lives, key!, exchange)
+  if (life === undefined) return false
+  const index = versionLeftBy(life, exchange)
+  const { link } = life.versions[index]!
+  const [begins, ends] = [link.validSince, link.expiresAt]
+  if (begins === null || ends === null || begins < ends) return false
+  return life.versions
+    .slice(0, index)
+    .every(
+      ({ link: before }) =>
+        (saysBeginning || (before.validSince !== null && before.validSince >= ends)) &&
+        (saysEnd || (before.expiresAt !== null && before.expiresAt <= begins))
+    )
+}
+
 /**
  * A create or a change that is wrong is answered as documented, with the field that is to be blamed, by itself or in a bulk, and nothing of it is stored: each has a title that no other one gives. No other change
- * is refused, but those by which a link would begin only when it has ended.
+ * is refused, but those by which a link would begin only when it has ended; those are.
  */
 export const Refusals: Checker = {
   name: "refusals",
-  check: ({ exchanges, journal, lives }) => {
+  check: (evidence) => {
+    const { exchanges, journal, lives } = evidence
+    const time = databaseTime(evidence)
     const violations: Array<Violation> = []
+    /** Whether a change may leave a link that would begin only when it has ended, or one that has ended. */
+    const mayEndBefore = ({ answered_us, answeredBy, choices, expiresAt, key, lasts, sent_us }: Exchange) => {
+      if (choices?.validSince === undefined && expiresAt === undefined && lasts === undefined) return false
+      const { least_ms, most_ms } = time.moments(answeredBy, sent_us, answered_us!)
+      const versions = lives.get(key!)?.flatMap((life) => life.versions) ?? []
+      return versions.some(({ link }) => {
+        const validSince = choices?.validSince
+        const begins = typeof validSince === "string" ? Date.parse(validSince) : link.validSince
+        const ends =
+          typeof expiresAt === "string"
+            ? Date.parse(expiresAt)
+            : lasts === undefined
+              ? link.expiresAt
+              : endOf(Math.floor(least_ms), lasts)
+        return ends !== null && ((begins ?? 0) >= ends || ends <= most_ms)
+      })
+    }
     const wrong = new Map<string, string>()
     for (const exchange of exchanges) {
-      const { alias, answered_us, answeredBy, body, choices, key, kind, number, refusal, status } = exchange
+      const {
+        alias,
+        answered_us,
+        answeredBy,
+        body,
+        choices,
+        expiresAt,
+        key,
+        kind,
+        lasts,
+        number,
+        refusal,
+        status
+      } = exchange
       if (answered_us === undefined) continue
       const found = (text: string) =>
         violations.push({
@@ -30,14 +87,10 @@ export const Refusals: Checker = {
           keys: [key ?? alias ?? "", `#${number}`]
         })
       if (refusal === undefined) {
-        if (kind !== "change" || status !== 400 || key === undefined) continue
-        const { validSince } = choices ?? {}
-        const mayEndBefore =
-          typeof validSince === "string" &&
-          lives
-            .get(key)
-            ?.some(({ link }) => link.expiresAt !== null && Date.parse(validSince) >= link.expiresAt)
-        if (mayEndBefore !== true) found(`was refused: ${JSON.stringify(choices)}`)
+        if ((status === 200 || status === 201) && key !== undefined && neverBegins(exchange, lives))
+          found("left a link that begins only when it has ended")
+        if (kind === "change" && status === 400 && !mayEndBefore(exchange))
+          found(`was refused: ${JSON.stringify({ ...choices, lasts, expiresAt })}`)
         continue
       }
       wrong.set(choices!.title!, JSON.stringify(refusal.body).slice(0, 200))

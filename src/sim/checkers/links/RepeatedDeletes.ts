@@ -41,11 +41,8 @@ export const RepeatedDeletes: Checker = {
           (one) => one.key === key && one.status === 204 && lifeAt(lives, key, one.answered_us) === life
         ).length
       if (acknowledged > 1) return violation(`${acknowledged} deletes of ${key} were acknowledged`)
-      const hadExpired = time.mayHaveExpired(
-        life.link,
-        undefined,
-        all[0]!.sent_us,
-        last.answered_us ?? end_us
+      const hadExpired = life.versions.some(({ link }) =>
+        time.mayHaveExpired(link, undefined, all[0]!.sent_us, last.answered_us ?? end_us)
       )
       const mayBeRemoved = removals.mayEnd(life, last.answered_us ?? end_us)
       const create = created.get(life)?.create

@@ -14,11 +14,12 @@ interface Standing {
   /** Whether it was there before, and a change made it so. */
   readonly isChanged: boolean
   until_us: number
-  /** Whether it has a limit of visits, or is valid only later: then another one may take its place when it is used up, or before it is. */
+  /** Whether it has a limit of visits, ends by itself, or is valid only later: then another one may take its place when it is used up or has ended, or before it is. */
   isLimited: boolean
 }
 
-const isLimited = ({ maxVisits, validSince }: Link): boolean => maxVisits !== null || validSince !== null
+const isLimited = ({ expiresAt, maxVisits, validSince }: Link): boolean =>
+  expiresAt !== null || maxVisits !== null || validSince !== null
 
 /** The links of owners, in the order in which they were bound, and which of them were one too many. */
 const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<string>) => {

@@ -3,7 +3,7 @@ import type { ShownLink } from "../../History.ts"
 import { s_us } from "../../world/Time.ts"
 import { answersOf } from "../facts/answers.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
-import type { Life } from "../facts/lives.ts"
+import { type Life, usedElsewhere } from "../facts/lives.ts"
 import { isShownAs, wrongTotalsOf } from "../facts/shown.ts"
 
 /**
@@ -14,7 +14,7 @@ export const Shown: Checker = {
   name: "shown links",
   check: (evidence) => {
     const { exchanges, lives, userKeys } = evidence
-    const { isThere, versionsOf } = answersOf(evidence)
+    const { isThere, livesFor, versionsOf } = answersOf(evidence)
     const isUnread = domainsUnread(evidence)
     const violations: Array<Violation> = []
     const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
@@ -49,13 +49,15 @@ export const Shown: Checker = {
       const may = versionsOf(all, asked)
       if (!may.some((version) => isShownAs(version, shown)))
         found(`is shown as it should not be any more: ${JSON.stringify(shown)}`)
-      if (all.length > 1) continue
-      const wrong = wrongTotal(key, { ...asked, answered_us }, shown.visits)
+      const wrong = wrongTotal(all, livesFor(all, asked), { ...asked, answered_us }, shown.visits)
       if (wrong !== undefined) found(wrong)
-      const [{ versions }] = all as readonly [Life]
+      if (all.length > 1) continue
+      const [life] = all as readonly [Life]
+      const { versions } = life
       const { maxVisits } = versions[0]!.link
       if (maxVisits === null || versions.some(({ link }) => link.maxVisits !== maxVisits)) continue
-      const used = redirected.filter((one) => one.key === key && one.answered_us! < sent_us - s_us).length
+      const followed = redirected.filter((one) => one.key === key && one.answered_us! < sent_us - s_us).length
+      const used = usedElsewhere(life) + followed
       const { visitsLeft } = shown
       if (visitsLeft === undefined || visitsLeft < 0 || visitsLeft > maxVisits - used)
         found(`is shown with ${visitsLeft} visits left of ${maxVisits}, of which ${used} were used`)

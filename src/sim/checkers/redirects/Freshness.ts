@@ -16,7 +16,7 @@ export const Freshness: Checker = {
     const { exchanges, lives } = evidence
     const time = databaseTime(evidence)
     const created = createdLinks(exchanges, lives)
-    const { countsFrom_us, isExcused, missedBy } = knownOf(evidence)
+    const { countsFrom_us, isExcused, missedBy, versionsFor } = knownOf(evidence)
     return exchanges.flatMap((exchange) => {
       const { answered_us, answeredBy, key, kind, location, sent_us, status } = exchange
       if (kind !== "redirect" || status !== 302 || key === undefined) return []
@@ -41,9 +41,12 @@ export const Freshness: Checker = {
         const late_ms = Math.round((sent_us - missed.answered_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after a change, and led to ${location}`)
       }
-      const { expiresAt } = life.link
       const sent_ms = time.least_ms(answeredBy, sent_us, answered_us!)
-      return expiresAt !== null && sent_ms > expiresAt + 1_000
+      // What ended last of what it may have gone by.
+      const expiresAt = versionsFor(life, exchange)
+        .filter((version) => leads(version.link, exchange))
+        .reduce((most, version) => Math.max(most, version.link.expiresAt ?? Number.POSITIVE_INFINITY), 0)
+      return expiresAt > 0 && sent_ms > expiresAt + 1_000
         ? violation(
             `${key} was asked for ${Math.round(sent_ms - expiresAt)} ms after it expired, and redirected`
           )

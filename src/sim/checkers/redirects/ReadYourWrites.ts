@@ -35,7 +35,8 @@ export const ReadYourWrites: Checker = {
           : []
       if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
       if (life.freed_us <= answered_us) return []
-      const hadExpired = time.mayHaveExpired(life.link, answeredBy, sent_us, answered_us)
+      const may = versionsFor(life, exchange)
+      const hadExpired = may.some(({ link }) => time.mayHaveExpired(link, answeredBy, sent_us, answered_us))
       // It may end while it is being deleted where that of many links was asked for.
       const endedBy_us = removals.mayEnd(life, answered_us) ? answered_us : sent_us
       // It may have expired before the database's clock jumped back.
@@ -46,7 +47,7 @@ export const ReadYourWrites: Checker = {
       // A shorter alias may have answered in its place.
       if (key.includes("/") && isUnread(answeredBy, sent_us)) return []
       // Whether the path that follows it leads on is told by `Leading`.
-      const mayBePending = versionsFor(life, exchange).some((version) =>
+      const mayBePending = may.some((version) =>
         time.mayBePending(version.link, answeredBy, sent_us, answered_us)
       )
       if (status === 404)
@@ -58,8 +59,8 @@ export const ReadYourWrites: Checker = {
       if (status !== 410 || life.ended_us <= answered_us || isLimited) return []
       if (mayBeFormer(life, exchange)) return []
       // `Leading` tells whether a blocked one is led to.
-      if (mayBeBlocked(versionsFor(life, exchange), answered_us)) return []
-      if (life.link.expiresAt === null)
+      if (mayBeBlocked(may, answered_us)) return []
+      if (may.every(({ link }) => link.expiresAt === null))
         return violation(`${key} is said to have ended, and nobody deleted it`)
       return hadExpired ? [] : violation(`${key} is said to have expired too early`)
     })

@@ -107,7 +107,9 @@ export const OwnWebhooks: Checker = {
 
       if (act === "add") {
         if (exchange.isRight === false)
-          return status < 400 ? [`a webhook was made that leads to a private network`] : []
+          return status < 400
+            ? ["a webhook was made that leads to a private network, or tells more than its API key may read"]
+            : []
         if (status === 201) {
           const shown = JSON.parse(body) as Shown
           const known = webhooks.all.get(shown.id)

@@ -6,7 +6,7 @@ import type { JournalEntry } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 import { triesMax } from "../visits/ExactVisits.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
-import { lifeLedBy } from "../facts/lives.ts"
+import { type Life, lifeLedBy } from "../facts/lives.ts"
 
 /** How long a node allows everything after the store did not answer, and how long an answer of the store takes at most. */
 const open_us = 1.5 * s_us
@@ -89,18 +89,17 @@ const creates = ({ exchanges }: Evidence): Use => {
   }
 }
 
-/** Redirects of links that are users'. */
-const redirects = ({ end_us, exchanges, lives }: Evidence): Use => {
-  const isUsers = (owner: string | null | undefined) =>
-    owner !== undefined && owner !== null && owner !== adminId
+/** Redirects of links that have a quota: their users', or their API keys'. */
+const redirects = ({ end_us, exchanges, lives, options }: Evidence): Use => {
+  const isCounted = ({ link: { keyRedirectsPerDay, owner } }: Life) =>
+    options.redirectsPerDay === null ? keyRedirectsPerDay !== undefined : owner !== null && owner !== adminId
   const asked = exchanges.filter(
-    ({ key, kind }) =>
-      (kind === "redirect" || kind === "probe") && lives.get(key!)?.some(({ link }) => isUsers(link.owner))
+    ({ key, kind }) => (kind === "redirect" || kind === "probe") && lives.get(key!)?.some(isCounted)
   )
-  const led = asked.filter(
-    ({ answered_us = end_us, key, location, status }) =>
-      status === 302 && isUsers(lifeLedBy(lives, key!, location, answered_us)?.link.owner)
-  )
+  const led = asked.filter(({ answered_us = end_us, key, location, status }) => {
+    const life = status === 302 ? lifeLedBy(lives, key!, location, answered_us) : undefined
+    return life !== undefined && isCounted(life)
+  })
   return { least: led.length, most: triesOf(asked) }
 }
 
@@ -264,7 +263,8 @@ export const Quotas: Checker = {
     if (given < least || given > most)
       found(end_us, `${given} sign-ins were given back, of ${least} to ${most} that succeeded`)
     if (options.createsPerMinute !== null) judge("create", creates(evidence))
-    if (options.redirectsPerDay !== null) judge("redirect", redirects(evidence))
+    if (options.redirectsPerDay !== null || options.keyRedirectsPerDay !== null)
+      judge("redirect", redirects(evidence))
     return violations
   }
 }

@@ -5,7 +5,7 @@ import { s_us } from "../../world/Time.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
 import { type Known, knownOf } from "../facts/known.ts"
-import { createdLinks, type Life } from "../facts/lives.ts"
+import { createdLinks, type Life, usedElsewhere } from "../facts/lives.ts"
 import { isTarget, mayBeBlocked } from "../facts/targets.ts"
 
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
@@ -33,10 +33,11 @@ interface Limited {
   visits: number
 }
 
-/** The times in which a link had a limit. A link that gets one by a change may redirect uncounted for a second. */
+/** The times in which a link had a limit. A link that gets one by a change may redirect uncounted for a second; one that brings a limit along has used some of it elsewhere, until that is taken away. */
 const limitedOf = (life: Life, { acknowledged_us }: Known): ReadonlyArray<Limited> => {
   const all: Array<Limited> = []
   let before: number | null = null
+  const elsewhere = usedElsewhere(life)
   for (const [index, { link, since_us }] of life.versions.entries()) {
     const { maxVisits } = link
     const last = all.at(-1)
@@ -45,9 +46,10 @@ const limitedOf = (life: Life, { acknowledged_us }: Known): ReadonlyArray<Limite
     } else if (before === null) {
       const told_us = acknowledged_us(life, index)
       const counted_us = index === 0 ? life.bound_us : told_us === undefined ? undefined : told_us + s_us
-      all.push({ counted_us, index, until_us: Number.POSITIVE_INFINITY, visits: maxVisits })
+      const visits = index === 0 ? maxVisits - elsewhere : maxVisits
+      all.push({ counted_us, index, until_us: Number.POSITIVE_INFINITY, visits })
     } else {
-      last!.visits = Math.max(last!.visits, maxVisits)
+      last!.visits = Math.max(last!.visits, last!.index === 0 ? maxVisits - elsewhere : maxVisits)
     }
     before = maxVisits
   }
@@ -101,8 +103,15 @@ export const ExactVisits: Checker = {
           excess.at_us,
           `${key} has ${excess.visits} visits, and redirected ${excess.followed.length} times`
         )
-      const hasEnded = ({ answeredBy, answered_us = end_us, sent_us }: Exchange) =>
-        ended_us <= answered_us || time.mayHaveExpired(link, answeredBy, sent_us, answered_us)
+      const hasEnded = (exchange: Exchange) => {
+        const { answeredBy, answered_us = end_us, sent_us } = exchange
+        return (
+          ended_us <= answered_us ||
+          known
+            .versionsFor(life, exchange)
+            .some((version) => time.mayHaveExpired(version.link, answeredBy, sent_us, answered_us))
+        )
+      }
       for (const ended of asked) {
         if (ended.status !== 410 || ended.sent_us < bound_us || hasEnded(ended)) continue
         if (known.mayBeFormer(life, ended)) continue
@@ -113,11 +122,12 @@ export const ExactVisits: Checker = {
         const used = asked
           .filter(({ sent_us }) => sent_us < at_us)
           .reduce((sum, exchange) => sum + usedAtMost(exchange, hasEnded(exchange)), 0)
-        const least = Math.min(
-          ...known
-            .versionsFor(life, ended)
-            .map(({ link: { maxVisits } }) => maxVisits ?? Number.POSITIVE_INFINITY)
-        )
+        const least =
+          Math.min(
+            ...known
+              .versionsFor(life, ended)
+              .map(({ link: { maxVisits } }) => maxVisits ?? Number.POSITIVE_INFINITY)
+          ) - usedElsewhere(life)
         if (used < least)
           return violation(
             at_us,

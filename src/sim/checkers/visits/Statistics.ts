@@ -10,7 +10,7 @@ import { takenIn } from "../../Journal.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 import { answersOf } from "../facts/answers.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
-import type { Life } from "../facts/lives.ts"
+import { type Life, visitsElsewhere } from "../facts/lives.ts"
 import { hasForgotten } from "../facts/remembered.ts"
 
 /** Named values, or moments, with their visits. */
@@ -24,6 +24,8 @@ interface Told {
   readonly series: Figures
   readonly visitors: Figures
   readonly sumOfVisitors: number
+  /** Visits that a link brought along from elsewhere. */
+  readonly imported: number
   readonly values: ReadonlyMap<Dimension, Figures>
 }
 
@@ -38,10 +40,11 @@ interface Body extends Partial<
     readonly sumOfDays: number
     readonly days: ReadonlyArray<{ readonly at: string; readonly visitors: number }>
   }
+  readonly imported?: { readonly total: number }
 }
 
 const ofJson = (text: string): Told => {
-  const { bots, nonBots, series, total, uniqueVisitors, ...others } = JSON.parse(text) as Body
+  const { bots, imported, nonBots, series, total, uniqueVisitors, ...others } = JSON.parse(text) as Body
   return {
     total,
     nonBots,
@@ -49,6 +52,7 @@ const ofJson = (text: string): Told => {
     series: new Map(series.map(({ at, visits }) => [at, visits])),
     visitors: new Map(uniqueVisitors?.days.map(({ at, visitors }) => [at, visitors])),
     sumOfVisitors: uniqueVisitors?.sumOfDays ?? 0,
+    imported: imported?.total ?? 0,
     values: new Map(
       dimensions.flatMap((dimension) => {
         const values = others[dimension]
@@ -78,6 +82,7 @@ const ofTable = (text: string): Told => {
     series: new Map([...of("hour"), ...of("day")]),
     visitors: of("uniqueVisitors"),
     sumOfVisitors: one("uniqueVisitorsSumOfDays"),
+    imported: one("imported"),
     values: new Map(
       dimensions.map((dimension) => [dimension, of(dimension)] as const).filter(([, { size }]) => size > 0)
     )
@@ -284,12 +289,13 @@ export const Statistics: Checker = {
       )
     }
 
-    /** What is wrong with an answer about some visits, of which the store had taken `least`. */
+    /** What is wrong with an answer about some visits, of which the store had taken `least`; `elsewhere`: how many may have been brought along. */
     const judged = (
       exchange: Exchange,
       visits: ReadonlyArray<Happened>,
       least: number,
-      isManager: boolean
+      isManager: boolean,
+      elsewhere: ReadonlyArray<number> = [0]
     ) => {
       const { answered_us, statistics } = exchange
       const { bots, format, interval } = statistics!
@@ -310,6 +316,9 @@ export const Statistics: Checker = {
         value === right ? [] : [`${name} is ${value} rather than ${right}`]
       return [
         ...(isShort ? [`have ${all} visits, and there were ${least} to ${happened.length}`] : []),
+        ...(elsewhere.includes(told.imported)
+          ? []
+          : [`have ${told.imported} visits of elsewhere rather than ${elsewhere.join(" or ")}`]),
         ...one("the total", told.total, total),
         ...one("the sum of the series", sumOf(told.series), total),
         ...one("the sum of visitors", told.sumOfVisitors, sumOf(told.visitors)),
@@ -420,7 +429,8 @@ export const Statistics: Checker = {
       if (may.length === 0 || (!isManager && (!isPublic || may.some(isManaged)))) continue
       const isSole = all.length === 1 && all[0]!.freed_us > answered_us && !isForgotten
       const least = isSole ? taken(key, sent_us) : 0
-      for (const text of judged(exchange, visitsOfAll(may), least, isManager)) found(text)
+      for (const text of judged(exchange, visitsOfAll(may), least, isManager, may.map(visitsElsewhere)))
+        found(text)
     }
     return violations
   }
