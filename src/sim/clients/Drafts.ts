@@ -116,8 +116,18 @@ const endlessShare = 0.3
 const farShare = 0.2
 const far_ms = { least: 40_000, soon: 25_000, most: 60_000 }
 
+/** By how many minutes the time zones of rules are ahead of UTC, all year long. */
+export const aheadBy_min = {
+  UTC: 0,
+  "Asia/Tokyo": 9 * 60,
+  "Asia/Kolkata": 5.5 * 60,
+  "America/Phoenix": -7 * 60
+} as const
+/** See {@link aheadBy_min}. */
+export type TimeZone = keyof typeof aheadBy_min
+
 /** Hours that come and go while runs go on, which begin shortly before midnight of UTC. */
-const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
+const hours: ReadonlyArray<NonNullable<Conditions["hours"]> & { readonly timeZone: TimeZone }> = [
   { timeZone: "UTC", from: "22:00", until: "00:00" },
   { timeZone: "Asia/Tokyo", from: "09:00", until: "17:30" },
   { timeZone: "America/Phoenix", days: [1, 3, 5, 7], until: "17:00" },
@@ -125,7 +135,7 @@ const hours: ReadonlyArray<NonNullable<Conditions["hours"]>> = [
   { timeZone: "Asia/Kolkata", from: "05:29", until: "05:30" },
   // Nights that belong to the day on which they begin.
   ...[[1, 2, 3, 4] as const, [5, 6, 7] as const, [7] as const, [6] as const, [2, 3] as const].map((days) => ({
-    timeZone: "UTC",
+    timeZone: "UTC" as const,
     from: "23:59",
     until: "00:01",
     days

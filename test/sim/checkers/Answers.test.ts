@@ -30,6 +30,9 @@ const hourly = {
     }
   ]
 }
+const zoned = (timeZone: string, from: string, until: string) => ({
+  rules: [{ url: "https://example.com/day", when: { hours: { timeZone, from, until } } }]
+})
 const card = { card: { title: "A & B", description: "of letters" } }
 const shown = `<!doctype html><meta content="A &#38; B"><meta content="of letters"><a href="${url}">`
 const expiring = bound({ expiresAt: 9_000, extras: { expiredUrl: ended } })
@@ -160,6 +163,16 @@ describe("The checker of answers", () => {
       answered(3, {}, { location: "https://example.com/day" })
     ],
     [
+      "a rule that holds in the first minutes of a time zone half an hour apart from others",
+      bound({ extras: zoned("Asia/Kolkata", "05:30", "05:40") }),
+      answered(3, {}, { location: "https://example.com/day" })
+    ],
+    [
+      "a rule that holds until then in that time zone",
+      bound({ extras: zoned("Asia/Kolkata", "05:20", "05:30") }),
+      answered(3, {})
+    ],
+    [
       "what is forwarded",
       bound({
         url: `${url}?b=target#part`,
@@ -194,5 +207,11 @@ describe("The checker of answers", () => {
     const asked = [created(1, { url: entry.link.url }), exchange]
     const run = evidence({ journal: [entry], exchanges: asked, end_us: 4_000 * s_us })
     for (const { check } of [Answers, Leading, ReadYourWrites]) expect(check(run)).toEqual([])
+  })
+
+  it("knows all time zones that it judges rules by", () => {
+    const journal = [bound({ extras: zoned("Mars/Base", "00:00", "01:00") })]
+    const run = evidence({ exchanges: [created(1), answered(3, {})], journal })
+    expect(() => Answers.check(run)).toThrow("Mars/Base")
   })
 })

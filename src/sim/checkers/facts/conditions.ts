@@ -1,4 +1,5 @@
 import type { Conditions, Hours } from "../../../model/Rules.ts"
+import { aheadBy_min, type TimeZone } from "../../clients/Drafts.ts"
 import { factsOf, queryOf } from "../../clients/Visitors.ts"
 import type { Wish } from "../../History.ts"
 
@@ -14,18 +15,14 @@ export const whenever: Moments = { least_ms: Number.NEGATIVE_INFINITY, most_ms: 
 const minute_ms = 60_000
 const day_min = 24 * 60
 
-/** By how many minutes time zones that clients name are ahead of UTC, all year long. */
-const aheadBy_min: Readonly<Record<string, number>> = {
-  UTC: 0,
-  "Asia/Tokyo": 9 * 60,
-  "America/Phoenix": -7 * 60
-}
-
 const minuteOf = (time: string): number => 60 * Number(time.slice(0, 2)) + Number(time.slice(3))
+
+const isKnownZone = (name: string): name is TimeZone => Object.hasOwn(aheadBy_min, name)
 
 /** Whether it is such an hour at a moment. Hours whose end is not after their beginning belong to the day on which they begin. */
 const isHour = ({ days, from = "00:00", timeZone, until = "24:00" }: Hours, at_ms: number): boolean => {
-  const local_min = Math.floor(at_ms / minute_ms) + aheadBy_min[timeZone]!
+  if (!isKnownZone(timeZone)) throw new Error(`no checker knows the time zone ${timeZone}`)
+  const local_min = Math.floor(at_ms / minute_ms) + aheadBy_min[timeZone]
   const [first, end] = [minuteOf(from), minuteOf(until)]
   const length = end > first ? end - first : end + day_min - first
   // The first of January 1970 was a Thursday.
