@@ -31,6 +31,13 @@ export interface StatisticsWish {
   readonly orphans?: { readonly domain: number; readonly reason?: OrphanReason }
 }
 
+/** What somebody asks for at a host that is no link, or about a host, by a path with its query. */
+export interface StrayWish {
+  readonly host: string
+  readonly url: string
+  readonly isBrowser: boolean
+}
+
 /** What an administrator asks for about a domain. */
 export interface DomainAct {
   readonly act: "add" | "verify" | "change" | "refused" | "remove" | "list"
@@ -57,12 +64,13 @@ export interface ImportedWish {
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
-  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes, a `guess` for one that never exists, a `crawl` for what crawlers may read. */
+  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes, a `guess` for one that never exists, a `stray` for what can be none, a `crawl` for what crawlers may read. */
   readonly kind:
     | "create"
     | "redirect"
     | "probe"
     | "guess"
+    | "stray"
     | "show"
     | "preview"
     | "statistics"
@@ -100,6 +108,7 @@ export interface Wish {
   readonly imported?: ImportedWish | undefined
   /** What else a create or a change chooses of its link. */
   readonly choices?: Choices | undefined
+  readonly stray?: StrayWish | undefined
   /** For a request about a domain: what it asks for. */
   readonly about?: DomainAct | undefined
   /** Of a create or a change that is to be refused: for what. It has a title that no other one has. */
@@ -247,6 +256,7 @@ export class History {
       maxVisits: asked.maxVisits,
       imported: asked.imported,
       choices: asked.choices,
+      stray: asked.stray,
       about: asked.about,
       refusal: asked.refusal,
       visitor: asked.visitor,

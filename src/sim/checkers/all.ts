@@ -39,6 +39,7 @@ import { Shown } from "./links/Shown.ts"
 import { Shutdown } from "./nodes/Shutdown.ts"
 import { StaleRedirects } from "./redirects/StaleRedirects.ts"
 import { Specification } from "./Specification.ts"
+import { Strays } from "./domains/Strays.ts"
 import { Statistics } from "./visits/Statistics.ts"
 import { Stores } from "./Stores.ts"
 import { UniqueBinding } from "./keys/UniqueBinding.ts"
@@ -71,6 +72,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Crawlers,
   BulkEdits,
   Domains,
+  Strays,
   DomainRequests,
   Passwords,
   ExactVisits,

@@ -11,6 +11,7 @@ import { Lists } from "./Lists.ts"
 import type { Exchange, Wish } from "../History.ts"
 import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
+import { Strays } from "./Strays.ts"
 import { Statistics } from "./Statistics.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
@@ -114,6 +115,7 @@ export class Clients {
   readonly #statistics: Statistics
   readonly #edits: BulkEdits
   readonly #guessers: Guessers
+  readonly #strays: Strays
   /** Those of users, if any sign in. */
   readonly #administrators: Administrators | undefined
   readonly #browsers: Browsers | undefined
@@ -144,6 +146,7 @@ export class Clients {
     this.#statistics = new Statistics(options.world, this.#requests, options.users, further)
     this.#edits = new BulkEdits(options.world, this.#requests, options.users, domains)
     this.#guessers = new Guessers(options.world)
+    this.#strays = new Strays(options.world, this.#requests, further, options.workload.domainsChanged > 0)
     this.#creates = new Creates(
       options.world,
       this.#requests,
@@ -225,6 +228,7 @@ export class Clients {
     }
     if (this.#browsers?.happens() === true) return this.#browsers.act(done)
     if (this.#guessers.happens(workload.guessed)) return this.#guess(done)
+    if (this.#strays.happens()) return this.#strays.ask(client, done)
     const wish = this.#chance.happens(workload.wished)
       ? this.#creates.drafts.wished(this.#chance.pick(aliases))
       : undefined

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { type HostPolicy, KnownDomains } from "../../http/domains/Domains.ts"
 import { defaultDomain, domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { type Domain, noTargets } from "../../model/Domain.ts"
+import { missingUrls } from "./Visitors.ts"
 import { addedAs, type DomainStore, type NewDomain } from "../../storage/domains/DomainStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 
@@ -24,11 +25,16 @@ export const newAt = (host: string): NewDomain => ({
   createdAt: 0
 })
 
-/** The further domains of deployments whose clients use any: verified. In the second one aliases are the same in capitals. */
+/** The further domains of deployments whose clients use any: verified. The first one has a target for its home page; in the second one aliases are the same in capitals. */
 const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
   ...addedAs({ ...newAt(`domain-${number}.test`), ignoresCase: number === 2 }, number),
+  targets: { ...noTargets, home: number === 1 ? `${missingUrls}home` : null },
   verifiedAt: 0
 }))
+
+/** Where browsers are sent from the home page at a host. */
+export const homeOf = (host: string): string | null =>
+  domains.find((one) => one.host === host)?.targets.home ?? null
 
 /** Aliases that clients write with capitals where these are the same. */
 const capitalized = /^a(?=lias-\d*[13579](\/|$))/

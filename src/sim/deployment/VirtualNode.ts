@@ -30,6 +30,7 @@ import type { Request } from "../../http/exchange/Request.ts"
 import * as RequestId from "../../http/exchange/RequestId.ts"
 import * as HttpServer from "../../http/server/Server.ts"
 import { DomainProofs } from "../../http/domains/DomainProofs.ts"
+import * as Elsewhere from "../../http/redirects/Elsewhere.ts"
 import * as DomainRoutes from "../../http/domains/DomainRoutes.ts"
 import * as Domains from "../../http/domains/Domains.ts"
 import * as LongAliases from "../../http/domains/LongAliases.ts"
@@ -562,9 +563,11 @@ export class VirtualNode {
           const operations = {
             ...links,
             ...(users !== undefined && (yield* UserParts.routes(context, httpOptions.own))),
-            ...(asked !== undefined && { domains: asked })
+            ...(asked !== undefined && { domains: asked }),
+            certificates: yield* DomainRoutes.certificates
           }
-          return yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
+          const elsewhere = yield* Effect.provide(Elsewhere.make, context)
+          return yield* FrontDoor.make({ operations, requestId: yield* RequestId.make, elsewhere })
         })
         const { serve } =
           domains !== undefined

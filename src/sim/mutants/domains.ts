@@ -49,6 +49,16 @@ export const domains: ReadonlyArray<Mutant> = [
     make: () => ({ knownDomains: (policy) => new HostRemembered(policy) })
   },
   {
+    name: "home-page-target-lost",
+    text: "A node reads domains without where visitors of their home pages are sent.",
+    promise: "domains",
+    checker: "strays",
+    options: withFaults({}, { domainsChanged: 1, withDomain: 0.5 }),
+    make: () => ({
+      domains: readingEach((domain) => ({ ...domain, targets: { ...domain.targets, home: null } }))
+    })
+  },
+  {
     name: "domain-change-unwritten",
     text: "A change of a domain is answered as if it were made, and is not.",
     promise: "domains",

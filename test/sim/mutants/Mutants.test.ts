@@ -64,6 +64,7 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["messages-removed-unqueued", 2],
   ["last-host-remembered", 8],
   ["domains-read-once", 5],
+  ["home-page-target-lost", 1],
   ["crawlers-miss-the-newest", 7],
   ["silent-redis-kept", 1]
 ]
