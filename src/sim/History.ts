@@ -100,6 +100,10 @@ export interface Wish {
   /** The target of a create or a change. */
   readonly url?: string | undefined
   readonly alias?: string | undefined
+  /** The number of the further domain of a create. */
+  readonly domain?: number | undefined
+  /** Whether a create is sent with the key of the administrator, who is no user. */
+  readonly isByAdmin?: boolean | undefined
   /** How long the link of a create or a change is to last; or when it is to end, in RFC 3339, and `null`: never. */
   readonly lasts?: Lasting | undefined
   readonly expiresAt?: string | null | undefined
@@ -161,6 +165,8 @@ export interface Manner {
   readonly vary: string | undefined
   /** Whether search engines may list it. */
   readonly isIndexed: boolean
+  /** What caches may do with it. */
+  readonly cacheControl: string | undefined
   /** Whether there is a page, or JSON; `undefined`: nothing. */
   readonly form: "page" | "json" | undefined
 }
@@ -168,12 +174,20 @@ export interface Manner {
 /** What is read of a link that is shown. */
 export interface ShownLink extends Partial<Record<string, unknown>> {
   readonly url: string
+  readonly shortUrl: string
+  readonly custom: boolean
   readonly createdAt: string
   readonly updatedAt: string
   readonly expiresAt: string | null
   readonly visitsLeft?: number
   readonly importedVisits?: { readonly nonBots: number; readonly bots: number }
-  readonly visits: { readonly total: number; readonly unavailable?: true }
+  /** A preview has the total alone. */
+  readonly visits: {
+    readonly total: number
+    readonly nonBots?: number
+    readonly bots?: number
+    readonly unavailable?: true
+  }
 }
 
 /** Which links a list is to have, as the parameters of the service say it; `domain` is a number. */
@@ -251,6 +265,8 @@ export class History {
       key: asked.key,
       url: asked.url,
       alias: asked.alias,
+      domain: asked.domain,
+      isByAdmin: asked.isByAdmin,
       lasts: asked.lasts,
       expiresAt: asked.expiresAt,
       maxVisits: asked.maxVisits,

@@ -38,6 +38,7 @@ const own = (status: number): VirtualResponse => ({
   location: undefined,
   vary: undefined,
   isIndexed: true,
+  cacheControl: undefined,
   isReplay: false,
   body: "",
   cookies: []

@@ -1,3 +1,4 @@
+import { adminKey } from "../deployment/StubServices.ts"
 import type { Answer } from "./Balancer.ts"
 import { textOf } from "../deployment/FurtherDomains.ts"
 import { bulkOf, type Draft, Drafts, requestOf } from "./Drafts.ts"
@@ -211,7 +212,10 @@ export class Creates {
     direct?: boolean,
     slow_us?: number
   ) {
-    const wishes = errand.drafts.map((draft) => ({ client, kind: "create", direct, ...draft }) as const)
+    const isByAdmin = errand.request.headers["x-api-key"] === adminKey
+    const wishes = errand.drafts.map(
+      (draft) => ({ client, kind: "create", direct, isByAdmin, ...draft }) as const
+    )
     const answered: Parameters<Requests["send"]>[2] = (exchanges, answer) => {
       note(errand, exchanges, answer)
       for (const exchange of exchanges) if (exchange.key !== undefined) this.#made(exchange)

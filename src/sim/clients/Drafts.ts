@@ -6,7 +6,7 @@ import type { Conditions } from "../../model/Rules.ts"
 import { blockedFrom_us, blockedUrls, endedUrls } from "../deployment/Visitors.ts"
 import { type Choices, clearedOf } from "./Choices.ts"
 import { durationOf, endOf, type Lasting } from "./Lasting.ts"
-import { refusals, refusedChanges } from "./Refusals.ts"
+import { type Refusal, refusals, refusalsOfDomains, refusedChanges } from "./Refusals.ts"
 import { hour_ms } from "../../model/Visit.ts"
 import { allVisitors, signsOf, visitors, whenOf } from "./Visitors.ts"
 import type { ImportedWish, Wish } from "../History.ts"
@@ -113,7 +113,7 @@ const sureFuture_ms = 5_000
 const endlessShare = 0.3
 
 /** How likely such a change is of when the link begins, in its stead: so late that an end that somebody chooses would mostly come before; and when that is. */
-const farShare = 0.2
+const farShare = 0.3
 const far_ms = { least: 40_000, soon: 25_000, most: 60_000 }
 
 /** By how many minutes the time zones of rules are ahead of UTC, all year long. */
@@ -144,8 +144,6 @@ const hours: ReadonlyArray<NonNullable<Conditions["hours"]> & { readonly timeZon
 
 /** A create that a client is about to ask for, once or several times. */
 export interface Draft extends Omit<Wish, "client" | "kind" | "key" | "direct"> {
-  /** The number of a further domain. */
-  readonly domain?: number | undefined
   readonly password?: string | undefined
   /** The cookies of the browser that asks, if it is one. */
   readonly cookie?: string | undefined
@@ -174,6 +172,7 @@ export class Drafts {
   readonly #traits: Chance
   readonly #endings: Chance
   readonly #refusals: Chance
+  readonly #refused: ReadonlyArray<Refusal>
   readonly #users: Users
   readonly #world: World
   /** Which of the kinds of choices clients of some runs mostly choose, and how likely that is: so that a choice is replaced by another one of its kind. */
@@ -194,6 +193,7 @@ export class Drafts {
     this.#ends = world.chance("ends of links")
     this.#beginning_ms = world.now_ms
     this.#refusals = world.chance("refusals")
+    this.#refused = workload.withDomain > 0 ? [...refusals, ...refusalsOfDomains] : refusals
     this.#endings = world.chance("endings of targets")
     this.#longAliases = world.chance("long aliases")
     this.#publicStatistics = world.chance("public statistics")
@@ -208,7 +208,7 @@ export class Drafts {
     const chance = this.#chance
     if (this.#refusals.happens(this.#workload.refused)) {
       const choices = { title: this.#newTitle() }
-      return { url: this.newUrl(), choices, refusal: this.#refusals.pick(refusals) }
+      return { url: this.newUrl(), choices, refusal: this.#refusals.pick(this.#refused) }
     }
     const { reused, withAccount, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
     const domain = this.#domain()
@@ -442,9 +442,8 @@ export class Drafts {
   /** What a change is of: of the target alone, or of some choice; and perhaps of the end as well. */
   change(): Pick<Draft, "choices" | "expiresAt" | "lasts" | "url"> {
     const chance = this.#choices
-    const { extended, varied } = this.#workload
-    const isOfEnd = this.#ends.happens(extended)
-    if (isOfEnd && varied > 0 && this.#ends.happens(farShare)) {
+    const isOfEnd = this.#ends.happens(this.#workload.extended)
+    if (isOfEnd && this.#ends.happens(farShare)) {
       const since_ms = this.#world.now_ms + this.#ends.between(far_ms.least, far_ms.most)
       return { choices: { title: this.#newTitle(), validSince: formatMoment(Math.floor(since_ms)) } }
     }

@@ -1,4 +1,4 @@
-import { ownHost } from "../deployment/FurtherDomains.ts"
+import { hostOf, ownHost } from "../deployment/FurtherDomains.ts"
 
 /** What is wrong with a create or a change, and what docs/api.md says that it is answered. */
 export interface Refusal {
@@ -45,6 +45,12 @@ const fields = (
 
 const urlMax = 2_048
 const url = "https://example.com/rule"
+
+/** The same, where there are further domains. */
+export const refusalsOfDomains: ReadonlyArray<Refusal> = target("blocked-target", [
+  `http://${hostOf(1)}/alias-1`,
+  `https://${hostOf(2).toUpperCase()}:8443/more`
+])
 
 /** All that creates and changes are refused for. */
 export const refusals: ReadonlyArray<Refusal> = [

@@ -18,9 +18,9 @@ export interface RequestsOptions {
 }
 
 const noteManner = (exchange: Exchange, response: VirtualResponse) => {
-  const { body, isIndexed, location, status, vary } = response
+  const { body, cacheControl, isIndexed, location, status, vary } = response
   const form = body === "" ? undefined : body.startsWith("<!doctype html>") ? "page" : "json"
-  exchange.manner = { status, vary, isIndexed, form }
+  exchange.manner = { status, vary, isIndexed, cacheControl, form }
   if (status === 200) exchange.body = body
   if (isLed(response)) exchange.status = 302
   else if (location !== undefined) exchange.status = 410

@@ -66,7 +66,7 @@ const known = {
   neighbour: {
     facts: { device: "bot", address: "203.0.113.130" },
     // Nobody has said that they may be believed.
-    headers: { "x-country": "at" },
+    headers: { "x-country": "at", "x-forwarded-for": "203.0.113.9" },
     from: "203.0.113.130"
   },
   crawler: {

@@ -89,6 +89,8 @@ export interface UserKey {
   readonly expires_us: number
   /** Whether it may create. */
   readonly writes: boolean
+  /** How often the links that it made may redirect in a day; none: as often as its user's. */
+  readonly redirectsPerDay?: number | null
   /** From when on it may be revoked: somebody has asked for that. */
   revoking_us: number
   revoked_us: number
@@ -266,6 +268,7 @@ export class Users {
       added_us: this.#world.now_us,
       expires_us: never_us,
       writes: true,
+      redirectsPerDay: key.redirectsPerDay,
       revoking_us: never_us,
       revoked_us: never_us
     })

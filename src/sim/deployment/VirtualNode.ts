@@ -223,6 +223,8 @@ export interface VirtualResponse {
   readonly vary: string | undefined
   /** Whether search engines may list it. */
   readonly isIndexed: boolean
+  /** What caches may do with it. */
+  readonly cacheControl: string | undefined
   /** Whether it repeats the answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
   readonly body: string
@@ -262,6 +264,7 @@ const responseOf = ({ body, fixed, headers, status }: Answer): VirtualResponse =
     location: of("location"),
     vary: of("vary"),
     isIndexed: fixed?.includes("x-robots-tag") !== true && of("x-robots-tag") === undefined,
+    cacheControl: of("cache-control") ?? fixed?.[fixed.indexOf("cache-control") + 1],
     isReplay: of("idempotency-replayed") === "true",
     body,
     cookies: headers.includes("set-cookie")

@@ -14,7 +14,13 @@ const ended = "https://ended.example.com/1"
 
 const bound = (some: Partial<Link>) => ({ tag: "bound", at_us: s_us, by, link: { ...row, ...some } }) as const
 
-const plainly: Manner = { status: 302, vary: undefined, isIndexed: false, form: undefined }
+const plainly: Manner = {
+  status: 302,
+  vary: undefined,
+  isIndexed: false,
+  cacheControl: "private, max-age=0",
+  form: undefined
+}
 
 /** A redirect that was answered like this. */
 const answered = (at_s: number, manner: Partial<Manner>, some: Partial<Exchange> = {}) =>

@@ -145,7 +145,13 @@ const showing = (at_s: number, some: object = {}, status = 200) =>
     kind: "show",
     status,
     location: undefined,
-    body: JSON.stringify({ ...row, expiresAt: null, visits: { total: 0 }, ...some })
+    body: JSON.stringify({
+      ...row,
+      shortUrl: "http://linkmint.test/abc",
+      expiresAt: null,
+      visits: { total: 0 },
+      ...some
+    })
   })
 /** Somebody is shown where a link leads. */
 const previewing = (at_s: number, some: object = {}, status = 200) =>
@@ -172,6 +178,8 @@ const ofList = (key = "abc", some: Partial<ShownLink> = {}) => {
   const shown: ShownLink = {
     ...(row as object),
     url: row.url,
+    shortUrl: `http://linkmint.test/${key}`,
+    custom: row.custom,
     createdAt: formatMoment(row.createdAt),
     updatedAt: formatMoment(row.updatedAt),
     expiresAt: null,

@@ -150,6 +150,7 @@ const before: Partial<Link> = {
 }
 const shown = {
   ...row,
+  shortUrl: "http://linkmint.test/abc",
   ...before,
   createdAt: imported.createdAt,
   updatedAt: imported.updatedAt,
@@ -240,6 +241,8 @@ describe("A link that existed elsewhere", () => {
       ...at_us,
       body: JSON.stringify({
         ...row,
+        shortUrl: shown.shortUrl,
+        custom: true,
         createdAt: formatMoment(0),
         updatedAt: formatMoment(0),
         expiresAt: null,

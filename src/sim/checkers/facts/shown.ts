@@ -1,5 +1,7 @@
 import { choiceNames, choiceOf, isSameChoice, saidOf } from "../../clients/Choices.ts"
+import { domainKeyOf } from "../../../keys/QualifiedKey.ts"
 import type { Link } from "../../../model/Link.ts"
+import { hostOf } from "../../deployment/FurtherDomains.ts"
 import type { Evidence } from "../../Evidence.ts"
 import type { ShownLink } from "../../History.ts"
 import type { Life, Version } from "./lives.ts"
@@ -14,9 +16,17 @@ export const isImportedAs = (
     importedVisits && { ...importedVisits, total: importedVisits.nonBots + importedVisits.bots }
   )
 
+/** What is given out for a link that is stored by a text. */
+const shortUrlOf = (text: string): string => {
+  const { domain, key } = domainKeyOf(text)
+  return `http://${hostOf(domain)}/${key}`
+}
+
 /** Whether an answer shows a version of a link, but for its visits. */
 export const isShownAs = ({ link }: Version, shown: ShownLink): boolean =>
   shown.url === link.url &&
+  shown.shortUrl === shortUrlOf(link.key) &&
+  shown.custom === link.custom &&
   Date.parse(shown.createdAt) === link.createdAt &&
   Date.parse(shown.updatedAt) === link.updatedAt &&
   (shown.expiresAt === null ? null : Date.parse(shown.expiresAt)) === link.expiresAt &&
@@ -26,6 +36,8 @@ export const isShownAs = ({ link }: Version, shown: ShownLink): boolean =>
 /** The visits of a key: when they happened, and when the store has taken how many. */
 interface KeyVisits {
   readonly happened_us: Array<number>
+  /** Those of people among them. */
+  readonly people_us: Array<number>
   readonly counted: Array<{ readonly at_us: number; readonly visits: number }>
 }
 
@@ -33,13 +45,17 @@ interface KeyVisits {
 export const visitsOf = ({ journal }: Evidence) => {
   const all = new Map<string, KeyVisits>()
   const of = (key: string): KeyVisits => {
-    const known = all.get(key) ?? { happened_us: [], counted: [] }
+    const known = all.get(key) ?? { happened_us: [], people_us: [], counted: [] }
     all.set(key, known)
     return known
   }
   for (const entry of journal) {
     const { at_us } = entry
-    if (entry.tag === "visited") of(entry.key).happened_us.push(at_us)
+    if (entry.tag === "visited") {
+      const { happened_us, people_us } = of(entry.key)
+      happened_us.push(at_us)
+      if (entry.counted?.isBot === false) people_us.push(at_us)
+    }
     if (entry.tag === "counted")
       for (const [key, visits] of entry.visits) of(key).counted.push({ at_us, visits })
   }
@@ -53,22 +69,32 @@ export const visitsOf = ({ journal }: Evidence) => {
 export const wrongTotalsOf = (evidence: Evidence) => {
   const { journal, options } = evidence
   const visits = visitsOf(evidence)
+  // Of other visitors it is not noted what they are counted as.
+  const areToldApart = options.workload.varied === 0
   const areAllKnown = options.databases === 1 && !journal.some(({ tag }) => tag === "database forgot")
   return (
     all: ReadonlyArray<Life>,
     may: ReadonlyArray<Life>,
     { answered_us, sent_us }: { readonly answered_us: number; readonly sent_us: number },
-    { total, unavailable }: ShownLink["visits"]
+    { bots, nonBots, total, unavailable }: ShownLink["visits"]
   ): string | undefined => {
     const [first] = may
     // What it is shown as is wrong then.
     if (first === undefined) return undefined
     const visited = visits(first.link.key)
     const from_us = all.length === 1 ? 0 : first.bound_us
-    const happened = visited.happened_us.filter((at_us) => at_us >= from_us && at_us <= answered_us).length
+    const isOf = (at_us: number) => at_us >= from_us && at_us <= answered_us
+    const happened = visited.happened_us.filter(isOf).length
+    const people = visited.people_us.filter(isOf).length
     const counted = visited.counted.reduce((sum, one) => (one.at_us < sent_us ? sum + one.visits : sum), 0)
     // An answer that was lost may have been one of them.
     if (total > happened) return `is shown with ${total} visits, and was visited ${happened} times`
+    if (
+      areToldApart &&
+      nonBots !== undefined &&
+      (nonBots + bots! !== total || nonBots > people || bots! > happened - people)
+    )
+      return `is shown with ${nonBots} visits of people and ${bots} of bots of ${total}, and was visited by ${people} people ${happened} times`
     return unavailable !== true && areAllKnown && all.length === 1 && total < counted
       ? `is shown with ${total} visits, of which the store had ${counted}`
       : undefined

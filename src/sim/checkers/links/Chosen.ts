@@ -1,4 +1,6 @@
-import type { Checker } from "../../Evidence.ts"
+import { adminId } from "../../../accounts/Access.ts"
+import { defaultDomain, domainKeyOf } from "../../../keys/QualifiedKey.ts"
+import type { Checker, Evidence } from "../../Evidence.ts"
 import {
   type Choices,
   choiceNames,
@@ -25,6 +27,35 @@ const unchosenAs = (name: keyof Choices, { maxVisits }: Exchange): unknown => {
 
 const none: ImportedWish = {}
 
+/** Whose a new link is: the user's of the API key or the session, the administrator's, or nobody's. */
+const ownersOf = ({ journal, userKeys }: Evidence) => {
+  const keys = new Map(userKeys.map((key) => [key.secret, key]))
+  const sessions = new Map(
+    journal.flatMap((entry) => (entry.tag === "session begun" ? [[entry.session, entry.user] as const] : []))
+  )
+  return ({ apiKey, isByAdmin, session }: Exchange) => {
+    const key = apiKey === undefined ? undefined : keys.get(apiKey)
+    // Of a key that has no quota of its own nothing is kept.
+    const { id = null, redirectsPerDay = null } = key ?? {}
+    const owner = key?.user ?? (session === undefined ? undefined : sessions.get(session))
+    return {
+      owner: owner ?? (isByAdmin === true ? adminId : null),
+      keyId: redirectsPerDay === null ? null : id,
+      keyRedirectsPerDay: redirectsPerDay
+    }
+  }
+}
+
+/** What is wrong with where a new link is, if anything. */
+const misplaced = (
+  { alias, domain = defaultDomain, key }: Exchange,
+  { custom }: Link
+): string | undefined => {
+  if (custom !== (alias !== undefined)) return custom ? "has an alias that nobody chose" : "has no alias"
+  if (alias !== undefined && key !== alias) return `was to be at ${alias}`
+  return domainKeyOf(key!).domain === domain ? undefined : `was to be in domain ${domain}`
+}
+
 /** What is wrong with what a link has brought along from elsewhere, as it was bound, and as the answer says. */
 const elsewhereOf = ({ body, imported = none, maxVisits }: Exchange, link: Link): string | undefined => {
   const { bots = 0, visits = 0, visitsLeft = maxVisits } = imported
@@ -50,7 +81,7 @@ const elsewhereOf = ({ body, imported = none, maxVisits }: Exchange, link: Link)
 }
 
 /**
- * C2 for what else is chosen of a link: it is as an acknowledged create or change chose it, a create leaves nothing else, a change leaves as it was what it does not name, and its answer says so. That it stays so
+ * C2 for what else is chosen of a link: it is the user's who made it, with the quota of the API key, at the alias and in the domain that were chosen, it is as an acknowledged create or change chose it, a create leaves nothing else, a change leaves as it was what it does not name, and its answer says so. That it stays so
  * until the next change follows from the store's own record, and that redirects go by it is told by `Leading` and `Freshness`.
  */
 export const Chosen: Checker = {
@@ -58,6 +89,7 @@ export const Chosen: Checker = {
   check: (evidence) => {
     const { exchanges, lives } = evidence
     const time = databaseTime(evidence)
+    const ownerOf = ownersOf(evidence)
     /** Whether a link ends when a create or a change chose, by what the node may have taken for now; `before`: when it did before a change. */
     const endsAsChosen = (
       { answered_us, answeredBy, expiresAt: chosen, lasts, sent_us, tries }: Exchange,
@@ -93,6 +125,15 @@ export const Chosen: Checker = {
             keys: [key]
           }
         ]
+      if (isNew && status === 201) {
+        const { keyId = null, keyRedirectsPerDay = null, owner } = link
+        const [stored, right] = [{ owner, keyId, keyRedirectsPerDay }, ownerOf(exchange)]
+        const wrong = isSameChoice(stored, right)
+          ? misplaced(exchange, link)
+          : `should have been made by ${textOf(right)}, and was by ${textOf(stored)}`
+        if (wrong !== undefined)
+          return [{ checker: Chosen.name, at_us: answered_us, text: `${key} ${wrong}`, keys: [key] }]
+      }
       const elsewhere = isNew ? elsewhereOf(exchange, link) : undefined
       if (elsewhere !== undefined)
         return [{ checker: Chosen.name, at_us: answered_us, text: `${key} ${elsewhere}`, keys: [key] }]

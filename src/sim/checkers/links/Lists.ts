@@ -5,7 +5,7 @@ import { listings } from "../facts/listed.ts"
 import { hasForgotten } from "../facts/remembered.ts"
 import { ranksOf, unranked } from "../facts/ranks.ts"
 import { versionsIn } from "../facts/lives.ts"
-import { isShownAs, visitsOf } from "../facts/shown.ts"
+import { isShownAs, wrongTotalsOf } from "../facts/shown.ts"
 
 /** A link's place in a list: when it was created, and the least and the most that its rank may have been meanwhile. */
 interface Place {
@@ -37,7 +37,7 @@ export const Lists: Checker = {
     }))
     if (asked.length === 0) return withoutRank
     const listing = listings(evidence)
-    const visits = visitsOf(evidence)
+    const wrongVisits = wrongTotalsOf(evidence)
     const ranks = ranksOf(evidence)
     const isForgotten = hasForgotten(evidence.journal)
 
@@ -53,6 +53,7 @@ export const Lists: Checker = {
       if (until_us === undefined || since_us === undefined || wish === undefined || answer === undefined)
         return []
       const { isWhole, pages, total } = answer
+      const asked_us = { sent_us: since_us, answered_us: until_us }
       const violation = (text: string, key?: string): Violation => ({
         checker: Lists.name,
         at_us: until_us,
@@ -79,13 +80,8 @@ export const Lists: Checker = {
         if (!versions.some(isOf)) return [...twice, violation(`has ${key}, which does not belong to it`, key)]
         if (!versions.some((version) => isOf(version) && isShownAs(version, shown)))
           return [...twice, violation(`has ${key} as it was not meanwhile: ${JSON.stringify(shown)}`, key)]
-        const happened = visits(key).happened_us.filter((at_us) => at_us <= until_us).length
-        return known.length === 1 && shown.visits.total > happened
-          ? [
-              ...twice,
-              violation(`has ${key} with ${shown.visits.total} visits, of which ${happened} happened`, key)
-            ]
-          : twice
+        const wrong = wrongVisits(known, known.filter(mayHaveBeen), asked_us, shown.visits)
+        return wrong === undefined ? twice : [...twice, violation(`has ${key}, which ${wrong}`, key)]
       })
       const { orderBy } = wish
       // What a standby has not been given has no rank there.

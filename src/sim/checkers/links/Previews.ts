@@ -1,9 +1,13 @@
 import type { Checker, Violation } from "../../Evidence.ts"
 import { answersOf } from "../facts/answers.ts"
+import type { Moments } from "../facts/conditions.ts"
+import { databaseTime } from "../facts/databaseTime.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
 import { isLasting, type Version, visitsElsewhere } from "../facts/lives.ts"
 import { wrongTotalsOf } from "../facts/shown.ts"
 import { isTarget, mayBeBlocked } from "../facts/targets.ts"
+
+const s_ms = 1_000
 
 /** What is read of a preview. */
 interface Preview {
@@ -26,6 +30,10 @@ const shows = (preview: Preview, version: Version): boolean =>
     ? preview.url !== null && isTarget(version.link, preview.url)
     : preview.url === null)
 
+/** Whether a link may have led somewhere at some of these moments: its preview is answered like a redirect. A node may go on for a second after its end. */
+const mayLead = ({ link: { expiresAt, validSince } }: Version, { least_ms, most_ms }: Moments): boolean =>
+  (validSince === null || validSince <= most_ms) && (expiresAt === null || least_ms < expiresAt + s_ms)
+
 /** Anybody is shown where a link leads, as it is or was within the last second, and of one with a password that it has one. A preview has no more visits than there were, and no fewer than the store had taken, beside those that its link brought along. */
 export const Previews: Checker = {
   name: "previews",
@@ -36,6 +44,7 @@ export const Previews: Checker = {
     const { isThere, livesFor, versionsOf } = answersOf(evidence)
     const isUnread = domainsUnread(evidence)
     const wrongTotal = wrongTotalsOf(evidence)
+    const time = databaseTime(evidence)
     return asked.flatMap((exchange): ReadonlyArray<Violation> => {
       const { answered_us, answeredBy, body, key, number, sent_us, status } = exchange
       if (key === undefined || answered_us === undefined) return []
@@ -58,8 +67,9 @@ export const Previews: Checker = {
           : []
       if (status !== 200 || body === undefined) return []
       const preview = JSON.parse(body) as Preview
-      if (!may.some((version) => shows(preview, version)))
-        return found(`is as it should not be any more: ${body}`)
+      const moments = time.moments(answeredBy, sent_us, answered_us)
+      if (!may.some((version) => shows(preview, version) && mayLead(version, moments)))
+        return found(`is as it should not be any more, or not yet: ${body}`)
       const told = livesFor(all, exchange)
       // Which of several it is may be unknown, and so what it brought along.
       const elsewhere = new Set(told.map(visitsElsewhere))

@@ -73,7 +73,7 @@ const isShownSo = (link: Link, exchange: Exchange, manner: Manner, moments: Mome
 
 /**
  * A redirect is answered as the documentation says of one of the states of its link that a node may still know, at one of the moments at which it may have been answered: with the location of the rule that holds
- * then, what is forwarded, and the link's status; with its card to crawlers that draw previews; and where it has expired or is used up, people are sent to its own target for that. People get pages, programs JSON.
+ * then, what is forwarded, and the link's status; with its card to crawlers that draw previews; and where it has expired or is used up, people are sent to its own target for that. People get pages, programs JSON. Caches keep no redirect.
  */
 export const Answers: Checker = {
   name: "answers",
@@ -128,6 +128,12 @@ export const Answers: Checker = {
         sent_us > life.ended_us + s_us && !isExcused(life, exchange, life.ended_us)
           ? time.mayHaveExpired(link, undefined, life.ended_us, life.ended_us)
           : time.mayHaveExpired(link, answeredBy, sent_us, answered_us)
+      const { cacheControl = "" } = manner
+      const isCached =
+        manner.status === 303
+          ? cacheControl !== "no-store"
+          : location !== undefined && !/^private, max-age=0(, must-revalidate)?$/.test(cacheControl)
+      if (isCached) found(`may be kept by caches: ${cacheControl}`)
       const said = `${manner.status}${location === undefined ? "" : ` to ${location}`}, by Vary of ${manner.vary} and ${manner.isIndexed ? "" : "not "}to be listed`
       if (status === 302) {
         const life = lifeLedBy(lives, key, location, answered_us)
