@@ -27,6 +27,10 @@ const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/
 /** How likely a link that is to be reused is to have an alias if it is made, where links have aliases: mostly one that another link has. */
 const reusedAliasShare = 0.4
 
+/** How likely a create has the `Idempotency-Key` of somebody else's; and what follows a key where it is said whose it is, which nobody is sent. */
+const anothersKeyShare = 0.5
+const ownedBy = " of "
+
 /** How often a redirect is asked for at a wrong domain, as a share of the creates in further ones. */
 const elsewhereShare = 0.1
 
@@ -179,6 +183,8 @@ export class Drafts {
   readonly #favourite: { readonly kind: number; readonly share: number }
   readonly #beginning_ms: number
   #drawn = 0
+  /** The `Idempotency-Key` that was thought of last, and whose it is. */
+  #lastKey: { readonly name: string; readonly owners: ReadonlyArray<string> } | undefined
 
   constructor(world: World, workload: WorkloadOptions, users: Users) {
     this.#workload = workload
@@ -213,12 +219,13 @@ export class Drafts {
     const { reused, withAccount, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
     const domain = this.#domain()
     const apiKey = chance.happens(withAccount) ? this.#users.apiKey(chance) : undefined
-    const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
-    if (chance.happens(reused)) {
+    const isKeyed = chance.happens(withKey)
+    const reuse = chance.happens(reused)
+    const idempotencyKey = isKeyed ? this.#idempotencyKey(apiKey, reuse) : undefined
+    if (reuse) {
       // Each user has links of their own of a URL.
       const url = chance.pick(reusedUrls)
-      const own = apiKey === undefined ? url : `${url}/of/${this.#users.ownerOf(apiKey)}`
-      return { url: own, apiKey, reuse: true, idempotencyKey, alias: this.#reusedAlias() }
+      return { url, apiKey, reuse, idempotencyKey, alias: this.#reusedAlias() }
     }
     const expires = chance.happens(withExpiry)
     const maxVisits = chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
@@ -250,6 +257,18 @@ export class Drafts {
     if (withChoices === 0 || chance.happens(0.3)) return same
     const tags = chance.pick<ReadonlyArray<string>>([[], ["one"], ["one", "two"], ["two"]])
     return { ...same, choices: { title: "one of many", ...first.choices, tags } }
+  }
+
+  /** An `Idempotency-Key`, with whose it is: perhaps that of somebody else before, whom it does not matter to. */
+  #idempotencyKey(apiKey: string | undefined, isByAdmin: boolean): string {
+    const owner =
+      apiKey !== undefined ? this.#users.ownerOf(apiKey) : isByAdmin ? "the administrator" : "nobody"
+    const last = this.#lastKey
+    const isAnothers =
+      last !== undefined && !last.owners.includes(owner) && this.#alikes.happens(anothersKeyShare)
+    const name = isAnothers ? last.name : `try-${this.#drawn++}`
+    this.#lastKey = { name, owners: isAnothers ? [...last.owners, owner] : [owner] }
+    return `${name}${ownedBy}${owner}`
   }
 
   /** When a link is to end, so many seconds later than it would by itself: at a moment in some runs, or some time after now. */
@@ -584,7 +603,7 @@ const headersOf = (idempotencyKey: string | undefined, isKnown: boolean, apiKey?
   "content-type": "application/json",
   ...(isKnown && { "x-api-key": adminKey }),
   ...(apiKey !== undefined && { "x-api-key": apiKey }),
-  ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
+  ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey.split(ownedBy)[0]! })
 })
 
 /** The request for a create. */

@@ -18,7 +18,7 @@ const strangers = ["nowhere.test", `${ownHost}.nowhere.test`] as const
 
 const homes = ["/", "/?from=letter"] as const
 /** What is served at the service's own host alone. */
-const ofPrograms = ["/api/v1/links", "/api/v1/users?limit=1", "/app/", "/metrics"] as const
+const ofPrograms = ["/api/v1/links", "/api/v1/users?limit=1", "/metrics", "/openapi.json"] as const
 const paths = ["/docs/2026/plan.html", "/favicon.png?v=2", "/a.b/c"] as const
 
 /** Those who ask at a domain for what no link can be: visitors of its home page and of lost paths, and reverse proxies that want to know for which hosts they may get certificates. */

@@ -1,3 +1,4 @@
+import { adminId } from "../../../accounts/Access.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import type { Link } from "../../../model/Link.ts"
@@ -8,6 +9,8 @@ import { s_us } from "../../world/Time.ts"
 interface Standing {
   readonly key: string
   readonly url: string
+  /** Its owner's id and URL. */
+  readonly name: string
   /** The process that bound it, or made it so. */
   readonly by: string
   readonly since_us: number
@@ -18,18 +21,22 @@ interface Standing {
   isLimited: boolean
 }
 
+/** What a link is found by. */
+const nameOf = ({ owner, url }: Pick<Link, "owner" | "url">): string => `${owner} ${url}`
+
 const isLimited = ({ expiresAt, maxVisits, validSince }: Link): boolean =>
   expiresAt !== null || maxVisits !== null || validSince !== null
 
-/** The links of owners, in the order in which they were bound, and which of them were one too many. */
-const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<string>) => {
+/** The links of owners of some URLs (`nameOf`), in the order in which they were bound, and which of them were one too many. */
+const standings = (journal: ReadonlyArray<JournalEntry>, names: ReadonlySet<string>) => {
   const all: Array<Standing> = []
   const doubles: Array<readonly [Standing, Standing]> = []
   const live = new Map<string, Standing>()
   const begin = (link: Link, by: string, since_us: number, isChanged: boolean) => {
     const { key, url } = link
     const until_us = Number.POSITIVE_INFINITY
-    const one = { key, url, by, since_us, isChanged, until_us, isLimited: isLimited(link) }
+    const name = nameOf(link)
+    const one = { key, url, name, by, since_us, isChanged, until_us, isLimited: isLimited(link) }
     all.push(one)
     live.set(key, one)
     return one
@@ -43,8 +50,8 @@ const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<strin
   /** A link with further choices is not reused; without them it is again, whether or not there is another one by then. */
   const change = (link: Link, by: string, at_us: number) => {
     const known = live.get(link.key)
-    const mayBeReused = urls.has(link.url) && link.extras === undefined
-    if (mayBeReused && known?.url === link.url) {
+    const mayBeReused = names.has(nameOf(link)) && link.extras === undefined
+    if (mayBeReused && known?.name === nameOf(link)) {
       known.isLimited = isLimited(link)
       return
     }
@@ -53,9 +60,9 @@ const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<strin
   }
   for (const entry of journal) {
     const { at_us, by } = entry
-    if (entry.tag === "bound" && urls.has(entry.link.url)) {
-      const { url } = entry.link
-      const others = Array.from(live.values()).filter((other) => other.url === url && !other.isLimited)
+    if (entry.tag === "bound" && names.has(nameOf(entry.link))) {
+      const name = nameOf(entry.link)
+      const others = Array.from(live.values()).filter((other) => other.name === name && !other.isLimited)
       const one = begin(entry.link, by, at_us, false)
       for (const other of others) doubles.push([other, one])
     }
@@ -87,17 +94,22 @@ const cameBetween =
   }
 
 /**
- * C7: of a URL that is asked for with `reuse` there is one live link at most, no matter who asks at once; and a link that is given again was there, live, at
+ * C7: of a URL that is asked for with `reuse` an owner has one live link at most, however many ask at once; and a link that is given again was there, live and the owner's, at
  * some moment of the request. Nobody asks for such a URL otherwise, nor changes another link to it. While a node takes one of
  * several databases for away, it can make a second one.
  */
 export const ReusedLinks: Checker = {
   name: "reused links",
   check: (evidence) => {
-    const { exchanges, journal } = evidence
+    const { exchanges, journal, userKeys } = evidence
     const asked = exchanges.filter(({ reuse }) => reuse === true)
     if (asked.length === 0) return []
-    const { all, doubles } = standings(journal, new Set(asked.map(({ url }) => url!)))
+    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
+    const wanted = ({ apiKey, isByAdmin, url }: Exchange) => {
+      const owner = apiKey === undefined ? undefined : userOf.get(apiKey)
+      return nameOf({ owner: owner ?? (isByAdmin === true ? adminId : null), url: url! })
+    }
+    const { all, doubles } = standings(journal, new Set(asked.map(wanted)))
     const isMissed = mayBeMissed(evidence)
     const isBetween = cameBetween(asked)
     const violation = (at_us: number, text: string, keys: ReadonlyArray<string>): Violation => ({
@@ -115,11 +127,15 @@ export const ReusedLinks: Checker = {
               other.key
             ])
       ),
-      ...asked.flatMap(({ answered_us, isReplay, key, number, sent_us, status, url }) => {
+      ...asked.flatMap((exchange) => {
+        const { answered_us, isReplay, key, number, sent_us, status, url } = exchange
         if (status !== 200 || isReplay) return []
         const wasThere = all.some(
           (one) =>
-            one.key === key && one.url === url && one.since_us <= answered_us! && one.until_us >= sent_us
+            one.key === key &&
+            one.name === wanted(exchange) &&
+            one.since_us <= answered_us! &&
+            one.until_us >= sent_us
         )
         return wasThere
           ? []
