@@ -237,6 +237,8 @@ export type UserEntry =
       /** For what, such as `create`. */
       readonly use: string
       readonly quotas: ReadonlyArray<string>
+      /** Whose these are, and how much they allow, in the same order. */
+      readonly limits: ReadonlyArray<Pick<Quota, "id" | "limit">>
       readonly isAllowed: boolean
       /** Of limits on guessing, which each node enforces alone as well: how often, in the same order. */
       readonly held?: ReadonlyArray<Pick<Quota, "limit" | "period">>

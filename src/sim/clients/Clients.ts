@@ -304,7 +304,11 @@ export class Clients {
       if (isDeleted || (status === 410 && this.#missing.happens(endedShare)))
         this.#missed(`${client}'s readers`, key)
       const wrong = kind === "change" && status === 200 && drafts.tooEarlyEnd(wish.choices ?? {})
-      if (wrong) this.#simple(`${client}'s mistake`, "change", key, () => {}, wrong)
+      // When every node must know of it.
+      if (wrong)
+        this.#options.world.after(holds_us + this.#unheard.below(s_us), null, () =>
+          this.#simple(`${client}'s mistake`, "change", key, () => {}, wrong)
+        )
       if (kind === "redirect" && status === 401) this.#unlock({ ...wish, isHead: false }, done)
       else done()
     })

@@ -17,7 +17,7 @@ import { adding } from "../../node/Adding.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
 import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import type { AuditLog } from "../../storage/accounts/AuditLog.ts"
-import type { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
+import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
 import type { LinkRemovals } from "../../storage/links/LinkRemovals.ts"
 import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
@@ -65,6 +65,10 @@ const messages = WebhookMessages.make({
   names: (key) => ({ key, shortUrl: `http://linkmint.test/${key}` })
 })
 
+/** How often quotas are swept, and how many at a time. */
+const sweepEvery = Duration.seconds(5)
+const sweptAtOnce = 1_000
+
 type Limiter = typeof RateLimiter.RateLimiter.Service
 
 /** A limiter that notes what it allows and refuses, what it is given back, and what becomes of reservations. */
@@ -81,6 +85,7 @@ const noting = (limiter: Limiter, hash: typeof KeyedHash.Service, journal: Journ
       by,
       use: limits[0]!.id.split(":", 1)[0]!,
       quotas: namesOf(limits),
+      limits: limits.map(({ id, limit }) => ({ id, limit })),
       isAllowed,
       ...(limits.some(({ isHeld }) => isHeld) && {
         held: limits.map(({ limit, period }) => ({ limit, period }))
@@ -187,6 +192,13 @@ export const routes = <Has>(context: Context.Context<Has>, own: WebhookRoutes.We
     >
   )
 
+/** Sweeps quotas more often than the limiter does: that waits for a minute, which is as long as a run. */
+const sweeping = Layer.scopedDiscard(
+  Effect.flatMap(QuotaStore, (store) =>
+    store.sweep(sweptAtOnce).pipe(Effect.ignore, Effect.delay(sweepEvery), Effect.forever, Effect.forkScoped)
+  )
+)
+
 /** Adds accounts, quotas and the delivery of webhooks to all other parts of a node. */
 export const after =
   ({ journal, mutation, options, receiver }: UserSurroundings, process: VirtualProcess) =>
@@ -216,6 +228,7 @@ export const after =
         )
       }),
       adding(Quotas.layer(quotas)),
+      adding(sweeping),
       Effect.map((context) => {
         const found = Context.get(context, Quotas.Quotas)
         return Context.add(context, Quotas.Quotas, mutation.quotasOf?.(found) ?? found)

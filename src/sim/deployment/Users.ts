@@ -91,6 +91,8 @@ export interface UserKey {
   readonly writes: boolean
   /** How often the links that it made may redirect in a day; none: as often as its user's. */
   readonly redirectsPerDay?: number | null
+  /** How many links it may make in a minute; none: as many as its user. */
+  readonly createsPerMinute?: number
   /** From when on it may be revoked: somebody has asked for that. */
   revoking_us: number
   revoked_us: number
@@ -269,6 +271,7 @@ export class Users {
       expires_us: never_us,
       writes: true,
       redirectsPerDay: key.redirectsPerDay,
+      ...(key.createsPerMinute !== null && { createsPerMinute: key.createsPerMinute }),
       revoking_us: never_us,
       revoked_us: never_us
     })

@@ -181,7 +181,7 @@ const swarm = (seed: number): SimOptions => {
       edited: choices.pick([0, 0, 0.3, 0.7]),
       extended: new Chance(seed, "changed ends").pick([0, 0.2, 0.5]),
       shown: new Chance(seed, "shown").pick([0, 0.1, 0.3]),
-      statistics: new Chance(seed, "statistics").pick([0, 0.01, 0.03]),
+      statistics: new Chance(seed, "statistics").pick([0, 0.03, 0.06]),
       crawled: new Chance(seed, "crawlers").pick([0, 0.005, 0.02]),
       listed: choices.pick([0, 0.02, 0.04]),
       editedInBulk: new Chance(seed, "bulk edits").pick([0, 0.005, 0.01]),

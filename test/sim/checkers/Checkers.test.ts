@@ -314,7 +314,7 @@ const wrongTime = (at_s: number) =>
   ({ tag: "kept wrong time", at_us: at_s * s_us, by, off_ms: 40_000 }) as const
 const idling = { ...presets.calm(), sessionIdle_s: 8 }
 const took = (at_s: number, isAllowed: boolean) =>
-  ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], isAllowed }) as const
+  ({ tag: "took", at_us: at_s * s_us, by, use: "create", quotas: ["q"], limits: [], isAllowed }) as const
 const guess = { kind: "guess", key: "nobody", from: "192.0.2.7", status: 404, location: undefined } as const
 const guessing = {
   ...presets.calm(),
@@ -1393,6 +1393,14 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       exchanges: [created(1), exchange(2, {})],
       journal: [{ ...bound, link: { ...row, owner: "usr_0", keyId: "key_0", keyRedirectsPerDay: 5 } }],
       options: { ...presets.calm(), keyRedirectsPerDay: 5 }
+    }
+  ],
+  [
+    "a quota of a user that allows more than it should",
+    Quotas,
+    {
+      journal: [granted(1, 20, 20), { ...took(2, true), limits: [{ id: "create:owner:usr_0", limit: 20 }] }],
+      options: { ...presets.calm(), createsPerMinute: 10 }
     }
   ],
   ["a quota that is granted too often", Quotas, { journal: [granted(1, 11, 11)] }],

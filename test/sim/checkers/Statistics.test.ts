@@ -126,6 +126,13 @@ const found = (
   ).map(({ text }) => text)
 
 describe("the checker of statistics", () => {
+  it("wants no targets in those of all links, which have names of their own", () => {
+    const own = [{ ...bound, link: { ...row, owner: "usr_0" } }]
+    const all = (told: object) => found([asking(7, told, { ...byUser, key: undefined })], own)
+    expect(all(none)).toEqual([])
+    expect(all({ ...none, targets: [{ value: "default", visits: 0 }] })).not.toEqual([])
+  })
+
   it("wants what a link brought along from elsewhere apart, as JSON or as a table", () => {
     const importedVisits = { nonBots: 7, bots: 3 }
     const imports = [{ ...bound, link: { ...row, importedVisits } }]

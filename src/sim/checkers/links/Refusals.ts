@@ -2,6 +2,7 @@ import { endOf } from "../../clients/Lasting.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
+import { type Known, knownOf } from "../facts/known.ts"
 import { lifeLeftBy, type Lives, versionLeftBy } from "../facts/lives.ts"
 
 /** Answers that say nothing of what is wrong: none came, there were too many requests, the link is gone, or nobody could answer. */
@@ -14,8 +15,8 @@ interface Problem {
   readonly errors?: ReadonlyArray<{ readonly path: string }>
 }
 
-/** Whether a create or a change says when its link begins or ends, and leaves one that begins only when it has ended, whichever state of it the node has checked. */
-const neverBegins = (exchange: Exchange, lives: Lives): boolean => {
+/** Whether a create or a change says when its link begins or ends, and leaves one that begins only when it has ended, whichever state of it the node may have checked. */
+const neverBegins = (exchange: Exchange, lives: Lives, { versionsFor }: Known): boolean => {
   const { choices, expiresAt, key, lasts } = exchange
   const saysBeginning = typeof choices?.validSince === "string"
   const saysEnd = typeof expiresAt === "string" || lasts !== undefined
@@ -26,8 +27,9 @@ const neverBegins = (exchange: Exchange, lives: Lives): boolean => {
   const { link } = life.versions[index]!
   const [begins, ends] = [link.validSince, link.expiresAt]
   if (begins === null || ends === null || begins < ends) return false
-  return life.versions
-    .slice(0, index)
+  const before = new Set(life.versions.slice(0, index))
+  return versionsFor(life, exchange)
+    .filter((version) => before.has(version))
     .every(
       ({ link: before }) =>
         (saysBeginning || (before.validSince !== null && before.validSince >= ends)) &&
@@ -44,6 +46,7 @@ export const Refusals: Checker = {
   check: (evidence) => {
     const { exchanges, journal, lives } = evidence
     const time = databaseTime(evidence)
+    const known = knownOf(evidence)
     const violations: Array<Violation> = []
     /** Whether a change may leave a link that would begin only when it has ended, or one that has ended. */
     const mayEndBefore = ({ answered_us, answeredBy, choices, expiresAt, key, lasts, sent_us }: Exchange) => {
@@ -87,7 +90,7 @@ export const Refusals: Checker = {
           keys: [key ?? alias ?? "", `#${number}`]
         })
       if (refusal === undefined) {
-        if ((status === 200 || status === 201) && key !== undefined && neverBegins(exchange, lives))
+        if ((status === 200 || status === 201) && key !== undefined && neverBegins(exchange, lives, known))
           found("left a link that begins only when it has ended")
         if (kind === "change" && status === 400 && !mayEndBefore(exchange))
           found(`was refused: ${JSON.stringify({ ...choices, lasts, expiresAt })}`)

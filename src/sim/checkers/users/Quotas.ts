@@ -103,6 +103,41 @@ const redirects = ({ end_us, exchanges, lives, options }: Evidence): Use => {
   return { least: led.length, most: triesOf(asked) }
 }
 
+/** How often quotas of users and API keys must have been taken at least, by their names. */
+const leastOfEach = ({ end_us, exchanges, journal, lives, options, userKeys }: Evidence) => {
+  const least = new Map<string, number>()
+  const add = (name: string) => least.set(name, (least.get(name) ?? 0) + 1)
+  const keys = new Map(userKeys.map((key) => [key.secret, key]))
+  const sessions = new Map(
+    journal.flatMap((entry) => (entry.tag === "session begun" ? [[entry.session, entry.user] as const] : []))
+  )
+  for (const exchange of exchanges) {
+    const { answered_us = end_us, apiKey, isReplay, key, kind, location, session, status } = exchange
+    if (kind === "create" && status === 201 && !isReplay && options.createsPerMinute !== null) {
+      const by = apiKey === undefined ? undefined : keys.get(apiKey)
+      const user = by?.user ?? (session === undefined ? undefined : sessions.get(session))
+      if (user !== undefined) add(`create:owner:${user}`)
+      if (by?.createsPerMinute !== undefined) add(`create:key:${by.id}`)
+    }
+    if ((kind !== "redirect" && kind !== "probe") || status !== 302) continue
+    const link = lifeLedBy(lives, key!, location, answered_us)?.link
+    if (link === undefined) continue
+    const { keyId, keyRedirectsPerDay, owner } = link
+    if (options.redirectsPerDay !== null && owner !== null && owner !== adminId)
+      add(`redirect:owner:${owner}`)
+    if (keyRedirectsPerDay !== undefined) add(`redirect:key:${keyId}`)
+  }
+  return least
+}
+
+/** How much quotas of users and API keys allow, by the beginnings of their names. */
+const limitsOf = ({ createsPerMinute, keyRedirectsPerDay, redirectsPerDay }: Evidence["options"]) => ({
+  "create:owner": createsPerMinute,
+  "create:key": createsPerMinute === null ? null : 2 * createsPerMinute,
+  "redirect:owner": redirectsPerDay,
+  "redirect:key": keyRedirectsPerDay ?? (redirectsPerDay === null ? null : Math.ceil(redirectsPerDay / 2))
+})
+
 /** Sign-ins that succeeded, each of which gives back what it has taken. An answer other than the last may have got lost on its way. */
 const signIns = ({ exchanges }: Evidence): Use => {
   const asked = exchanges.filter(({ kind }) => kind === "sign in")
@@ -114,7 +149,7 @@ const signIns = ({ exchanges }: Evidence): Use => {
 /**
  * Quotas hold for all nodes together and are used up: the store grants a limit and what refills, or a day's limit, and no less while that much is left; a node allows what it was granted, and more only
  * where the store did not answer; it refuses only when the store had less than it asked for, or when it has used up alone a limit on guessing; what it was granted is used, but for a lease or two; and of each
- * create, and each redirect, one is taken. What is given back was taken. Who signs in is given back what that has taken, and nobody else.
+ * create, and each redirect, one is taken, of the quotas of its user and its API key. What is given back was taken. Who signs in is given back what that has taken, and nobody else.
  */
 export const Quotas: Checker = {
   name: "quotas",
@@ -262,6 +297,21 @@ export const Quotas: Checker = {
     ).length
     if (given < least || given > most)
       found(end_us, `${given} sign-ins were given back, of ${least} to ${most} that succeeded`)
+    const takenOfEach = new Map<string, number>()
+    const right = new Map<string, number | null>(Object.entries(limitsOf(options)))
+    for (const entry of journal) {
+      if (entry.tag !== "took" || (entry.use !== "create" && entry.use !== "redirect")) continue
+      for (const { id, limit } of entry.limits) {
+        if (entry.isAllowed) takenOfEach.set(id, (takenOfEach.get(id) ?? 0) + 1)
+        const wanted = right.get(id.split(":", 2).join(":"))
+        if (wanted !== undefined && wanted !== limit)
+          found(entry.at_us, `${id} was taken as a quota of ${limit} rather than of ${wanted}`)
+      }
+    }
+    for (const [name, least] of leastOfEach(evidence)) {
+      const takes = takenOfEach.get(name) ?? 0
+      if (takes < least) found(end_us, `${takes} were taken of ${name}, which was used ${least} times`)
+    }
     if (options.createsPerMinute !== null) judge("create", creates(evidence))
     if (options.redirectsPerDay !== null || options.keyRedirectsPerDay !== null)
       judge("redirect", redirects(evidence))

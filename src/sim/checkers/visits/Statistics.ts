@@ -103,6 +103,9 @@ const managersAlone: ReadonlySet<Dimension> = new Set([
 /** Those whose values are not known to the clients: what led a visit. */
 const unknown: ReadonlySet<Dimension> = new Set(["targets"])
 
+/** Those of which links have names of their own. */
+const ofOneLink: ReadonlySet<Dimension> = new Set(["targets"])
+
 /** How long after it was decided a redirect is answered at most, but for pauses. */
 const answered_us = 5 * s_us
 
@@ -361,6 +364,8 @@ export const Statistics: Checker = {
           const [some, left, sum] = isApart ? [people, missingPeople, told.nonBots] : [happened, missing, all]
           if (values !== undefined && sumOf(values) < sum)
             return [`have ${sumOf(values)} visits in ${dimension}, and ${sum} in all`]
+          if (exchange.key === undefined && ofOneLink.has(dimension) && values !== undefined)
+            return [`have ${dimension}, which are of one link`]
           if (unknown.has(dimension)) return []
           // Where none has a value, nothing is said of the others.
           const isTold = values !== undefined || always.has(dimension)
