@@ -2,6 +2,7 @@
 
 import type { Link } from "../../../src/model/Link.ts"
 import type { Evidence } from "../../../src/sim/Evidence.ts"
+import type { UserKey } from "../../../src/sim/deployment/Users.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { livesOf } from "../../../src/sim/checkers/facts/lives.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
@@ -44,6 +45,18 @@ export const row: Link = {
   custom: false,
   createdAt: 0,
   updatedAt: 0
+}
+
+/** An API key of a user, which may create. */
+export const userKey: UserKey = {
+  id: "key_0",
+  secret: "secret",
+  user: "usr_0",
+  added_us: 0,
+  expires_us: Infinity,
+  writes: true,
+  revoking_us: Infinity,
+  revoked_us: Infinity
 }
 
 /** A run of a minute in which nothing failed and everything is as it should be, but for what is said otherwise. */

@@ -62,7 +62,7 @@ import { firstWebhookOf, ownReceiver } from "../../../src/sim/deployment/Users.t
 import { formatMoment } from "../../../src/model/Iso8601.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import type { PoolKind } from "../../../src/storage/keys/KeyPool.ts"
-import { created, evidence, exchange, noVisitsShed, row } from "../actors/Evidence.ts"
+import { created, evidence, exchange, noVisitsShed, row, userKey as key } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
 const leased = (at_us: number, keys: ReadonlyArray<string>) =>
@@ -347,16 +347,6 @@ const putOff = (at_s: number, for_ms: number, lease = "lease") =>
     for_ms,
     pause_ms: 1_000
   }) as const
-const key = {
-  id: "key_0",
-  secret: "secret",
-  user: "usr_0",
-  added_us: 0,
-  expires_us: Infinity,
-  writes: true,
-  revoking_us: Infinity,
-  revoked_us: Infinity
-}
 const keyList = (at_s: number, listed: ReadonlyArray<string>, user = "usr_0") =>
   exchange(at_s, { kind: "keys", key: undefined, status: 200, location: undefined, user, listed })
 /** A disabled user, and one who is enabled again; another password; and a session with its end. */

@@ -4,20 +4,10 @@ import { Quotas } from "../../../src/sim/checkers/users/Quotas.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
-import { created, evidence, exchange, row } from "../actors/Evidence.ts"
+import { created, evidence, exchange, row, userKey } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
-const key = {
-  id: "key_0",
-  secret: "secret",
-  user: "usr_0",
-  added_us: 0,
-  expires_us: Infinity,
-  writes: true,
-  createsPerMinute: 20,
-  revoking_us: Infinity,
-  revoked_us: Infinity
-}
+const key = { ...userKey, createsPerMinute: 20 }
 const granted = {
   tag: "granted",
   at_us: s_us,

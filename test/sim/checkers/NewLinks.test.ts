@@ -10,21 +10,11 @@ import { countedOf } from "../../../src/sim/clients/Traits.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import type { JournalEntry } from "../../../src/sim/Journal.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
-import { created, evidence, exchange, row } from "../actors/Evidence.ts"
+import { created, evidence, exchange, row, userKey as key } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
 const bound = (some: Partial<Link> = {}) =>
   ({ tag: "bound", at_us: s_us, by, link: { ...row, ...some } }) as const
-const key = {
-  id: "key_0",
-  secret: "secret",
-  user: "usr_0",
-  added_us: 0,
-  expires_us: Infinity,
-  writes: true,
-  revoking_us: Infinity,
-  revoked_us: Infinity
-}
 const begun = {
   tag: "session begun",
   at_us: 1,

@@ -5,7 +5,7 @@ import type { Exchange, StatisticsWish } from "../../../src/sim/History.ts"
 import type { JournalEntry } from "../../../src/sim/Journal.ts"
 import { presets } from "../../../src/sim/presets/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
-import { created, evidence, exchange, row } from "../actors/Evidence.ts"
+import { created, evidence, exchange, row, userKey as key } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
 const bound = { tag: "bound", at_us: s_us, by, link: row } as const
@@ -104,16 +104,6 @@ const noneOf = (first: number) => ({
 })
 
 const publicly = { ...wish, as: "anybody" } as const
-const key = {
-  id: "key_0",
-  secret: "secret",
-  user: "usr_0",
-  added_us: 0,
-  expires_us: Infinity,
-  writes: true,
-  revoking_us: Infinity,
-  revoked_us: Infinity
-}
 const byUser = { statistics: { ...wish, as: "user" }, apiKey: "secret" } as const
 
 const found = (

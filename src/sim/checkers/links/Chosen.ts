@@ -15,6 +15,7 @@ import type { Link } from "../../../model/Link.ts"
 import type { Exchange, ImportedWish, ShownLink } from "../../History.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
 import { lifeLeftBy, versionLeftBy } from "../facts/lives.ts"
+import { sendersOf } from "../facts/senders.ts"
 import { isImportedAs } from "../facts/shown.ts"
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
@@ -28,18 +29,14 @@ const unchosenAs = (name: keyof Choices, { maxVisits }: Exchange): unknown => {
 const none: ImportedWish = {}
 
 /** Whose a new link is: the user's of the API key or the session, the administrator's, or nobody's. */
-const ownersOf = ({ journal, userKeys }: Evidence) => {
-  const keys = new Map(userKeys.map((key) => [key.secret, key]))
-  const sessions = new Map(
-    journal.flatMap((entry) => (entry.tag === "session begun" ? [[entry.session, entry.user] as const] : []))
-  )
-  return ({ apiKey, isByAdmin, session }: Exchange) => {
-    const key = apiKey === undefined ? undefined : keys.get(apiKey)
+const ownersOf = (evidence: Evidence) => {
+  const senderOf = sendersOf(evidence)
+  return (exchange: Exchange) => {
+    const { key, user } = senderOf(exchange)
     // Of a key that has no quota of its own nothing is kept.
     const { id = null, redirectsPerDay = null } = key ?? {}
-    const owner = key?.user ?? (session === undefined ? undefined : sessions.get(session))
     return {
-      owner: owner ?? (isByAdmin === true ? adminId : null),
+      owner: user ?? (exchange.isByAdmin === true ? adminId : null),
       keyId: redirectsPerDay === null ? null : id,
       keyRedirectsPerDay: redirectsPerDay
     }

@@ -7,6 +7,7 @@ import { ms_us, s_us } from "../../world/Time.ts"
 import { triesMax } from "../visits/ExactVisits.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
 import { type Life, lifeLedBy } from "../facts/lives.ts"
+import { sendersOf } from "../facts/senders.ts"
 
 /** How long a node allows everything after the store did not answer, and how long an answer of the store takes at most. */
 const open_us = 1.5 * s_us
@@ -104,18 +105,15 @@ const redirects = ({ end_us, exchanges, lives, options }: Evidence): Use => {
 }
 
 /** How often quotas of users and API keys must have been taken at least, by their names. */
-const leastOfEach = ({ end_us, exchanges, journal, lives, options, userKeys }: Evidence) => {
+const leastOfEach = (evidence: Evidence) => {
+  const { end_us, exchanges, lives, options } = evidence
   const least = new Map<string, number>()
   const add = (name: string) => least.set(name, (least.get(name) ?? 0) + 1)
-  const keys = new Map(userKeys.map((key) => [key.secret, key]))
-  const sessions = new Map(
-    journal.flatMap((entry) => (entry.tag === "session begun" ? [[entry.session, entry.user] as const] : []))
-  )
+  const senderOf = sendersOf(evidence)
   for (const exchange of exchanges) {
-    const { answered_us = end_us, apiKey, isReplay, key, kind, location, session, status } = exchange
+    const { answered_us = end_us, isReplay, key, kind, location, status } = exchange
     if (kind === "create" && status === 201 && !isReplay && options.createsPerMinute !== null) {
-      const by = apiKey === undefined ? undefined : keys.get(apiKey)
-      const user = by?.user ?? (session === undefined ? undefined : sessions.get(session))
+      const { key: by, user } = senderOf(exchange)
       if (user !== undefined) add(`create:owner:${user}`)
       if (by?.createsPerMinute !== undefined) add(`create:key:${by.id}`)
     }
