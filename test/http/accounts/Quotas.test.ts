@@ -170,6 +170,23 @@ withService("where no proxy is trusted, a client", { quotas: { anonymousCreatesP
   )
 })
 
+withService("redirects where users have no quota", {}, (it) => {
+  it.effect("are as many a day as the API key may have by which links were made", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* newSession
+      const limited = yield* newKey({ scopes: ["links:write"], redirectsPerDay: 3 }, headers)
+      const [one, free] = [
+        keyOf(yield* create({ url }, limited.headers)),
+        keyOf(yield* create({ url }, headers))
+      ]
+      const { allowed, refused } = yield* drain(get(`/${one}`), 302)
+      expect(allowed).toBe(3)
+      expectProblem(refused, "rate-limited")
+      expect((yield* get(`/${free}`)).status).toBe(302)
+    })
+  )
+})
+
 withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   it.effect("are as many a day as their owner has, and again from midnight in UTC", () =>
     Effect.gen(function* () {

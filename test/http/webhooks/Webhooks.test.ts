@@ -164,6 +164,22 @@ withService("POST /api/v1/webhooks", {}, (it) => {
     })
   )
 
+  it.effect("wants one more scope for visits", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* newSession
+      const ofLinks = ["links:read", "links:write"]
+      const narrow = yield* newKey({ scopes: ofLinks }, headers)
+      const wide = yield* newKey({ scopes: [...ofLinks, "stats:read"] }, headers)
+      const adding = (headers: Readonly<Record<string, string>>, events: ReadonlyArray<string>) =>
+        post(path, { url, events }, headers)
+      expectProblem(yield* adding(narrow.headers, ["link.created", "link.visited"]), "forbidden")
+      expect((yield* adding(narrow.headers, ["link.created"])).status).toBe(201)
+      expect((yield* adding(wide.headers, ["link.created", "link.visited"])).status).toBe(201)
+      const { data } = jsonOf(yield* get(path, wide.headers)) as { readonly data: ReadonlyArray<Webhook> }
+      expect(data).toHaveLength(2)
+    })
+  )
+
   it.effect("makes a number of them for each user at most", () =>
     Effect.gen(function* () {
       const { webhooks } = yield* TestService
