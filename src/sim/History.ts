@@ -112,6 +112,7 @@ export interface Wish {
   readonly imported?: ImportedWish | undefined
   /** What else a create or a change chooses of its link. */
   readonly choices?: Choices | undefined
+  /** For what can be no link: what is asked for. */
   readonly stray?: StrayWish | undefined
   /** For a request about a domain: what it asks for. */
   readonly about?: DomainAct | undefined

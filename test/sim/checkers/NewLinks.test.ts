@@ -33,7 +33,7 @@ describe("A new link", () => {
       })
     )
 
-  it("is whoever's made it", () => {
+  it("belongs to the user, the administrator or nobody, as it was asked for", () => {
     expect(found({}, { owner: null })).toEqual([])
     expect(found({}, { owner: "usr_0" })).toHaveLength(1)
     expect(found({ apiKey: "secret" }, { owner: "usr_0" })).toEqual([])

@@ -69,18 +69,17 @@ export const Lists: Checker = {
       const rowsFaults = rows.flatMap(({ key, shown }) => {
         const link = `${key} ${shown.createdAt}`
         const known = lives.get(key)
-        const alike = known?.filter(
-          (life) => mayHaveBeen(life) && life.link.createdAt === Date.parse(shown.createdAt)
-        )
-        const twice = links.has(link) && (alike?.length ?? 0) < 2 ? [violation(`has ${key} twice`, key)] : []
+        const may = known?.filter(mayHaveBeen) ?? []
+        const alike = may.filter((life) => life.link.createdAt === Date.parse(shown.createdAt))
+        const twice = links.has(link) && alike.length < 2 ? [violation(`has ${key} twice`, key)] : []
         links.add(link)
         // Of links that were forgotten nothing is said.
         if (known === undefined) return twice
-        const versions = known.filter(mayHaveBeen).flatMap((life) => versionsIn(life, since_us, until_us))
+        const versions = may.flatMap((life) => versionsIn(life, since_us, until_us))
         if (!versions.some(isOf)) return [...twice, violation(`has ${key}, which does not belong to it`, key)]
         if (!versions.some((version) => isOf(version) && isShownAs(version, shown)))
           return [...twice, violation(`has ${key} as it was not meanwhile: ${JSON.stringify(shown)}`, key)]
-        const wrong = wrongVisits(known, known.filter(mayHaveBeen), asked_us, shown.visits)
+        const wrong = wrongVisits(known, may, asked_us, shown.visits)
         return wrong === undefined ? twice : [...twice, violation(`has ${key}, which ${wrong}`, key)]
       })
       const { orderBy } = wish

@@ -4,6 +4,7 @@ import type { Exchange } from "../../History.ts"
 import type { Link } from "../../../model/Link.ts"
 import type { JournalEntry } from "../../Journal.ts"
 import { s_us } from "../../world/Time.ts"
+import { sendersOf } from "../facts/senders.ts"
 
 /** A link of a URL, for as long as it could be reused: microseconds since the world's beginning. */
 interface Standing {
@@ -101,13 +102,13 @@ const cameBetween =
 export const ReusedLinks: Checker = {
   name: "reused links",
   check: (evidence) => {
-    const { exchanges, journal, userKeys } = evidence
+    const { exchanges, journal } = evidence
     const asked = exchanges.filter(({ reuse }) => reuse === true)
     if (asked.length === 0) return []
-    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
-    const wanted = ({ apiKey, isByAdmin, url }: Exchange) => {
-      const owner = apiKey === undefined ? undefined : userOf.get(apiKey)
-      return nameOf({ owner: owner ?? (isByAdmin === true ? adminId : null), url: url! })
+    const senderOf = sendersOf(evidence)
+    const wanted = (exchange: Exchange) => {
+      const { user = exchange.isByAdmin === true ? adminId : null } = senderOf(exchange)
+      return nameOf({ owner: user, url: exchange.url! })
     }
     const { all, doubles } = standings(journal, new Set(asked.map(wanted)))
     const isMissed = mayBeMissed(evidence)
