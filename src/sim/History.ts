@@ -64,7 +64,7 @@ export interface ImportedWish {
 /** What a client asks for. */
 export interface Wish {
   readonly client: string
-  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes, a `guess` for one that never exists, a `stray` for what can be none, a `crawl` for what crawlers may read. */
+  /** A `probe` asks for a link of the default domain at the host of the domain that comes and goes, a `guess` for one that never exists, a `stray` for what can be none, a `crawl` for what crawlers may read, a `trespass` for what its sender may not. */
   readonly kind:
     | "create"
     | "redirect"
@@ -95,6 +95,7 @@ export interface Wish {
     | "webhook"
     | "audit"
     | "domain"
+    | "trespass"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
@@ -149,12 +150,16 @@ export interface Wish {
   readonly links?: LinkFate | undefined
   /** For the end of one session: which one, by its id. */
   readonly ends?: string | undefined
+  /** For a change or the end of a link by an API key: whose that is. */
   readonly user?: string | undefined
   readonly isRight?: boolean | undefined
   /** What is asked for of webhooks. */
   readonly webhook?: WebhookWish | undefined
   /** Which entries of the audit log are asked for. */
   readonly audit?: { readonly user?: string; readonly action?: string } | undefined
+  /** For what its sender may not ask for: what that is, and with which status it is refused. */
+  readonly asked?: string | undefined
+  readonly refusedWith?: 401 | 403 | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
   readonly direct?: boolean | undefined
 }
@@ -200,6 +205,8 @@ export interface ListWish {
   readonly notTag?: string | undefined
   readonly q?: string | undefined
   readonly domain?: number | undefined
+  /** Whose links, for administrators. */
+  readonly owner?: string | undefined
 }
 
 /** The pages of a list, in their order: the links by the texts by which they are stored, and as they are shown. */
@@ -297,6 +304,8 @@ export class History {
       isRight: asked.isRight,
       webhook: asked.webhook,
       audit: asked.audit,
+      asked: asked.asked,
+      refusedWith: asked.refusedWith,
       direct: asked.direct,
       number: this.exchanges.length,
       sent_us: this.#world.now_us,

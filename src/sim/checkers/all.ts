@@ -48,6 +48,7 @@ import { Visits } from "./visits/Visits.ts"
 import { AuditLog } from "./users/AuditLog.ts"
 import { Directory } from "./users/Directory.ts"
 import { LastAdministrator } from "./users/LastAdministrator.ts"
+import { Permissions } from "./users/Permissions.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
 import { WebhookRates } from "./users/WebhookRates.ts"
@@ -101,6 +102,7 @@ export const checkers: ReadonlyArray<Checker> = [
   FailedLookUps,
   Removals,
   Revocation,
+  Permissions,
   UserSessions,
   VisitMessages,
   WebhookEvents,

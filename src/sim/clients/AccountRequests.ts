@@ -1,8 +1,9 @@
+import type { Scope } from "../../accounts/Access.ts"
 import { formatMoment } from "../../model/Iso8601.ts"
 import type { Answer } from "./Balancer.ts"
 import type { Creates } from "./Creates.ts"
 import type { Exchange, Wish } from "../History.ts"
-import { suspended, type Users } from "../deployment/Users.ts"
+import { administrator, suspended, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -18,10 +19,22 @@ const endOthersShare = 0.15
 const endOneShare = 0.3
 const strangersShare = 0.15
 
-/** Keys of a user at most; how likely a new one may only read, and how likely it ends by itself. */
+/** Keys of a user at most; how likely a new one may not write, how likely it is to be an administrator's, which it must not, and how likely it ends by itself. */
 const ownKeysMax = 4
 const readingShare = 0.2
+const overreachingShare = 0.1
 const expiringShare = 0.3
+/** What keys are made for that may write, and others. */
+const writing: ReadonlyArray<ReadonlyArray<Scope>> = [
+  ["links:read", "links:write"],
+  ["links:write"],
+  ["stats:read", "links:write", "links:read"]
+]
+const reading: ReadonlyArray<ReadonlyArray<Scope>> = [
+  ["links:read"],
+  ["stats:read"],
+  ["links:read", "stats:read"]
+]
 /** After so many seconds by the true time an API key ends that does. */
 export const keyLasts_s = { least: 2, most: 12 }
 
@@ -46,7 +59,7 @@ interface IdList {
 
 /** A request in a session. */
 export type SessionRequest = Pick<VirtualRequest, "method" | "path"> &
-  Partial<Pick<Wish, "kind" | "ends" | "isRight">> & { readonly body?: object }
+  Partial<Pick<Wish, "kind" | "ends" | "isRight" | "asked" | "refusedWith">> & { readonly body?: object }
 
 /** Sends a request in a session; `told` has the answer, if there is one, before anything else happens. */
 export type Ask = (
@@ -66,6 +79,7 @@ export class AccountRequests {
   readonly #creates: Creates
   readonly #users: Users
   readonly #chance: Chance
+  readonly #scopes: Chance
   /** The sessions that users were told of last, by the users. */
   readonly #sessions = new Map<string, ReadonlyArray<string>>()
 
@@ -74,6 +88,7 @@ export class AccountRequests {
     this.#creates = creates
     this.#users = users
     this.#chance = chance
+    this.#scopes = world.chance("scopes of API keys")
   }
 
   /** Has a user ask for something about their account. `done` is called where nothing is asked in the session. */
@@ -139,22 +154,26 @@ export class AccountRequests {
   }
 
   #makeKey(user: string, ask: Ask) {
-    const writes = !this.#chance.happens(readingShare)
+    const scopes = this.#scopes.pick(this.#chance.happens(readingShare) ? reading : writing)
+    const isTooMuch = user !== administrator && this.#scopes.happens(overreachingShare)
     const { least, most } = keyLasts_s
     const expiresAt_ms = this.#chance.happens(expiringShare)
       ? this.#world.now_ms + 1_000 * this.#chance.between(least, most)
       : undefined
     const body = {
       name: "a key",
-      scopes: writes ? ["links:read", "links:write"] : ["links:read"],
+      scopes: isTooMuch ? [...scopes, "admin"] : scopes,
       ...(expiresAt_ms !== undefined && { expiresAt: formatMoment(expiresAt_ms) })
     }
-    ask({ method: "POST", path: keysPath, kind: "key", body }, (answer) => {
+    const asked = isTooMuch
+      ? ({ kind: "trespass", asked: "an API key of an administrator", refusedWith: 403 } as const)
+      : ({ kind: "key" } as const)
+    ask({ method: "POST", path: keysPath, body, ...asked }, (answer) => {
       if (answer?.response.status !== 201) return
       const { id, secret } = JSON.parse(answer.response.body) as MadeKey
       const left_us =
         expiresAt_ms === undefined ? Number.POSITIVE_INFINITY : (expiresAt_ms - this.#world.now_ms) * ms_us
-      this.#users.addOwn(user, { id, secret, writes, expires_us: this.#world.now_us + left_us })
+      this.#users.addOwn(user, { id, secret, scopes, expires_us: this.#world.now_us + left_us })
     })
   }
 }

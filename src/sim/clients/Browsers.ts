@@ -9,6 +9,7 @@ import type { Exchange, Wish } from "../History.ts"
 import type { Requests } from "./Requests.ts"
 import { emailOf, leaving, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import type { Trespasses } from "./Trespasses.ts"
 import { WebhookRequests } from "./WebhookRequests.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -119,6 +120,7 @@ export class Browsers {
   readonly #webhooksShare: number
   readonly #auditedShare: number
   readonly #webhooks: WebhookRequests
+  readonly #trespasses: Trespasses
   readonly #world: World
   readonly #chance: Chance
   readonly #spelling: Chance
@@ -130,6 +132,7 @@ export class Browsers {
     requests: Requests,
     creates: Creates,
     users: Users,
+    trespasses: Trespasses,
     { audited, signedIn, withWebhooks }: Pick<WorkloadOptions, "audited" | "signedIn" | "withWebhooks">
   ) {
     this.#world = world
@@ -139,6 +142,7 @@ export class Browsers {
     this.#share = signedIn
     this.#webhooksShare = withWebhooks
     this.#auditedShare = audited
+    this.#trespasses = trespasses
     this.#webhooks = new WebhookRequests(world, users)
     this.#chance = world.chance("browsers")
     this.#spelling = world.chance("spelling of addresses")
@@ -166,8 +170,8 @@ export class Browsers {
     const answered = ({ kind, status }: Exchange) => {
       if (token !== browser.token(false)) return
       if (status === 401) browser.leave()
-      // Administrators alone read the audit log.
-      if (status === 403 && kind !== "audit") browser.mustChange = true
+      // Some of it nobody else may ask for than administrators.
+      if (status === 403 && kind !== "audit" && kind !== "trespass") browser.mustChange = true
     }
     /** Requests of this turn that are not answered yet. */
     let left = 0
@@ -185,6 +189,7 @@ export class Browsers {
     }
     if (browser.mustChange && token === browser.token(false))
       return this.#account.changePassword(browser.user, ask)
+    if (this.#trespasses.happensInBrowser()) return this.#trespasses.askInSession(browser.user, own, done)
     if (this.#auditedShare > 0 && this.#chance.happens(this.#auditedShare))
       return this.#readAudit(browser.user, { ...own, direct }, answered, done)
     if (

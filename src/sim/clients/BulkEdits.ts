@@ -5,7 +5,7 @@ import type { Edited, EditWish, ListWish } from "../History.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { World } from "../world/World.ts"
 import { commonTag } from "./Drafts.ts"
-import { drawApiKey, drawFilter } from "./Lists.ts"
+import { drawApiKey, drawFilter, drawOwner } from "./Lists.ts"
 import type { Requests } from "./Requests.ts"
 
 /** Links that a page looks at, at most: as many as the service allows, or few. */
@@ -46,6 +46,7 @@ export class BulkEdits {
   readonly #users: Users
   readonly #domains: ReadonlyArray<number>
   readonly #chance: Chance
+  readonly #owners: Chance
   #count = 0
 
   /** `domains`: those whose links can be edited alone, if any. */
@@ -55,6 +56,7 @@ export class BulkEdits {
     this.#users = users
     this.#domains = domains
     this.#chance = world.chance("bulk edits")
+    this.#owners = world.chance("owners of bulk edits")
   }
 
   /** Begins an edit. `done` is told when its last page was answered, or one was not. */
@@ -64,21 +66,22 @@ export class BulkEdits {
     const limit = chance.pick(limits)
     const edit = this.#wish()
     const everyone = { archived: "false" } as const
+    const apiKey = drawApiKey(chance, this.#users)
     const list: ListWish = {
       ...(edit.act === "delete"
         ? { archived: "any", q: String(chance.between(10, 99)) }
         : chance.happens(filterShare)
           ? drawFilter(chance, this.#domains)
           : everyone),
+      owner: drawOwner(this.#owners, this.#users, apiKey),
       orderBy: "createdAt-desc",
       limit
     }
-    const apiKey = drawApiKey(chance, this.#users)
     const title = `edit ${++this.#count}`
     const { act, ...tags } = edit
-    const { archived, domain, notTag, q, tag } = list
+    const { archived, domain, notTag, owner, q, tag } = list
     const asked = {
-      filter: { archived, tag, notTag, q, ...(domain !== undefined && { domain: hostOf(domain) }) },
+      filter: { archived, tag, notTag, q, owner, ...(domain !== undefined && { domain: hostOf(domain) }) },
       limit,
       ...(act === "delete" ? { delete: true } : { change: { title, ...tags } }),
       ...(act === "count" && { dryRun: true })

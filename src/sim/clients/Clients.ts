@@ -12,6 +12,7 @@ import type { Exchange, Wish } from "../History.ts"
 import { announced_us as changeAnnounced_us, type ChangingDomain } from "../deployment/ChangingDomain.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
 import { Strays } from "./Strays.ts"
+import { Trespasses } from "./Trespasses.ts"
 import { Statistics } from "./Statistics.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
@@ -30,8 +31,9 @@ const replacedShare = 0.3
 /** How likely clients forget a link that they asked for, when there was none or no more. */
 const forgottenShare = 0.15
 
-/** How likely a user asks for a link, who is shown their own ones alone. */
+/** How likely a user asks for a link, who is shown their own ones alone, or changes it; and how likely one whom nobody has told of it. */
 const byUserShare = 0.3
+const strangerShare = 0.2
 
 /** How likely a visitor who is asked for a link's password knows it. */
 const rightShare = 0.8
@@ -116,6 +118,10 @@ export class Clients {
   readonly #edits: BulkEdits
   readonly #guessers: Guessers
   readonly #strays: Strays
+  readonly #trespasses: Trespasses
+  readonly #senders: Chance
+  /** Who has made links, by their texts, as far as users have. */
+  readonly #makers = new Map<string, string>()
   /** Those of users, if any sign in. */
   readonly #administrators: Administrators | undefined
   readonly #browsers: Browsers | undefined
@@ -147,6 +153,10 @@ export class Clients {
     this.#edits = new BulkEdits(options.world, this.#requests, options.users, domains)
     this.#guessers = new Guessers(options.world)
     this.#strays = new Strays(options.world, this.#requests, further, options.workload.domainsChanged > 0)
+    const { domainsAsked, domainsChanged } = options.workload
+    const hasDomains = domainsAsked > 0 && domainsChanged > 0
+    this.#trespasses = new Trespasses(options.world, this.#requests, options.users, hasDomains)
+    this.#senders = options.world.chance("senders of changes")
     this.#creates = new Creates(
       options.world,
       this.#requests,
@@ -160,7 +170,7 @@ export class Clients {
     )
     const { users, workload, world } = options
     if (users.names.length > 0 && workload.signedIn > 0) {
-      this.#browsers = new Browsers(world, this.#requests, this.#creates, users, workload)
+      this.#browsers = new Browsers(world, this.#requests, this.#creates, users, this.#trespasses, workload)
       this.#administrators = new Administrators(world, this.#requests, users, this.#browsers)
     }
   }
@@ -229,6 +239,8 @@ export class Clients {
     if (this.#browsers?.happens() === true) return this.#browsers.act(done)
     if (this.#guessers.happens(workload.guessed)) return this.#guess(done)
     if (this.#strays.happens()) return this.#strays.ask(client, done)
+    if (this.#trespasses.happens())
+      return this.#trespasses.ask(client, this.#popular(this.#known, this.#senders) ?? "no-link", done)
     const wish = this.#chance.happens(workload.wished)
       ? this.#creates.drafts.wished(this.#chance.pick(aliases))
       : undefined
@@ -250,8 +262,11 @@ export class Clients {
     return known[Math.min(rank, known.length - 1)]
   }
 
-  #know({ isReplay, key, status }: Exchange) {
+  #know({ apiKey, client, isReplay, key, session, status }: Exchange) {
     if (key === undefined) return
+    const { users } = this.#options
+    const maker = apiKey !== undefined ? users.ownerOf(apiKey) : session !== undefined ? client : undefined
+    if (maker !== undefined) this.#makers.set(key, maker)
     const isNew = status === 201 && !isReplay
     if (!isNew && this.#known.includes(key)) return
     if (isNew && isPlain(key) && this.#followers.happens(this.#options.workload.followed))
@@ -291,7 +306,8 @@ export class Clients {
     const direct = kind === "redirect" && this.#chance.happens(0.3)
     if (kind !== "redirect" && this.#followers.happens(this.#options.workload.followed))
       this.#follow(`${client}'s followers`, key)
-    const wish: LinkWish = { client, kind, key, direct, ...more }
+    const sender = kind === "redirect" || change !== undefined ? {} : this.#sender(key)
+    const wish: LinkWish = { client, kind, key, direct, ...sender, ...more }
     this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
       const status = answer?.response.status
       if (
@@ -314,6 +330,16 @@ export class Clients {
     })
   }
 
+  /** The API key with which a link is changed or deleted, and whose that is: mostly of who made it, where a user did; none: the administrator's. */
+  #sender(key: string): Pick<Wish, "apiKey" | "user"> {
+    const { names } = this.#options.users
+    const chance = this.#senders
+    if (names.length === 0 || !chance.happens(byUserShare)) return {}
+    const maker = this.#makers.get(key)
+    const user = maker === undefined || chance.happens(strangerShare) ? chance.pick(names) : maker
+    return { apiKey: this.#options.users.anyKeyOf(user, chance), user }
+  }
+
   /** What there was to read of a link that has ended is asked for again. */
   #missed(client: string, key: string) {
     const { shown, statistics, varied } = this.#options.workload
@@ -333,7 +359,8 @@ export class Clients {
     if (this.#previews.happens(previewShare)) return this.#preview(client, key, done)
     const { users } = this.#options
     const isUsers = users.names.length > 0 && this.#shown.happens(byUserShare)
-    const apiKey = isUsers ? users.apiKey(this.#shown) : undefined
+    const user = isUsers ? this.#shown.pick(users.names) : undefined
+    const apiKey = user === undefined ? undefined : users.anyKeyOf(user, this.#shown)
     const wish: LinkWish = { client, kind: "show", key, apiKey, direct: this.#shown.happens(0.5) }
     this.#requests.send([wish], linkRequestOf(wish), ([exchange], answer) => {
       if (answer?.response.status === 200) exchange!.body = answer.response.body

@@ -106,7 +106,7 @@ export const linkRequestOf = ({
       return {
         method: "PATCH",
         path,
-        headers: adminHeaders,
+        headers: { ...adminHeaders, ...(apiKey !== undefined && { "x-api-key": apiKey }) },
         body: JSON.stringify({
           url,
           expiresAt,
@@ -116,6 +116,6 @@ export const linkRequestOf = ({
         })
       }
     case "delete":
-      return { method: "DELETE", path, headers: { "x-api-key": adminKey } }
+      return { method: "DELETE", path, headers: { "x-api-key": apiKey ?? adminKey } }
   }
 }

@@ -17,6 +17,8 @@ const byDomainShare = 0.2
 const searchShare = 0.2
 const totalShare = 0.3
 const byUserShare = 0.3
+/** How likely it names whose links it is of. */
+const ownerShare = 0.2
 
 /** Texts that are searched for. Many targets and keys have one. */
 const searched = ["1", "7", "A", "EXAMPLE", "nowhere"] as const
@@ -40,7 +42,17 @@ export const drawFilter = (
 
 /** Draws the API key of a user whose own links a list, or a bulk edit, is of; `undefined`: it is an administrator's. */
 export const drawApiKey = (chance: Chance, users: Users): string | undefined =>
-  users.names.length > 0 && chance.happens(byUserShare) ? users.apiKey(chance) : undefined
+  users.names.length > 0 && chance.happens(byUserShare)
+    ? users.anyKeyOf(chance.pick(users.names), chance)
+    : undefined
+
+/** Draws whose links alone are asked for: nobody's; who is no administrator says so of their own links. */
+export const drawOwner = (chance: Chance, users: Users, apiKey: string | undefined): string | undefined =>
+  users.names.length > 0 && chance.happens(ownerShare)
+    ? apiKey === undefined
+      ? chance.pick(users.names)
+      : users.ownerOf(apiKey)
+    : undefined
 
 /** What is read of the answer to a page of a list. */
 interface ListAnswer {
@@ -57,6 +69,7 @@ export class Lists {
   readonly #users: Users
   readonly #domains: ReadonlyArray<number>
   readonly #chance: Chance
+  readonly #owners: Chance
 
   /** `domains`: those that lists can be asked of alone, if any. */
   constructor(
@@ -71,17 +84,19 @@ export class Lists {
     this.#requests = requests
     this.#users = users
     this.#chance = chance
+    this.#owners = world.chance("owners of lists")
   }
 
   /** Begins a list, of which only the last page has what all of them had. `done` is told when that was answered, or one was not. */
   begin(client: string, done: () => void) {
     const since_us = this.#world.now_us
+    const apiKey = drawApiKey(this.#chance, this.#users)
     const list: ListWish = {
       ...drawFilter(this.#chance, this.#domains),
+      owner: drawOwner(this.#owners, this.#users, apiKey),
       orderBy: this.#chance.pick(["createdAt-desc", "createdAt-asc", "visits-desc", "lastVisit-desc"]),
       limit: this.#chance.pick(limits)
     }
-    const apiKey = drawApiKey(this.#chance, this.#users)
     const { domain, limit, ...texts } = list
     const asked = UrlParams.toString(
       UrlParams.fromInput({

@@ -87,7 +87,7 @@ export class Statistics {
     const isOfAll = orphans !== undefined || (as === "user" && chance.happens(allShare))
     const key = isOfAll ? undefined : popular(chance)
     if (key === undefined && !isOfAll) return done()
-    const apiKey = as === "user" ? this.#users.apiKey(chance) : undefined
+    const apiKey = as === "user" ? this.#users.anyKeyOf(chance.pick(this.#users.names), chance) : undefined
     const path = key === undefined ? pathOf(orphans) : linkPathOf(key, "/stats")
     const { bots, format, interval } = statistics
     const query = `from=${from}&to=${to}&interval=${interval}&bots=${bots}&format=${format}`

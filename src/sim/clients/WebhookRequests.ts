@@ -1,3 +1,4 @@
+import type { Scope } from "../../accounts/Access.ts"
 import type { Answer } from "./Balancer.ts"
 import type { Exchange, WebhookWish, Wish } from "../History.ts"
 import {
@@ -9,7 +10,7 @@ import {
   webhookOf
 } from "../deployment/FormerWebhook.ts"
 import { type Manner, manners, proves } from "../deployment/Receivers.ts"
-import type { UserKey, Users } from "../deployment/Users.ts"
+import { allows, type UserKey, type Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { WebhookEvent } from "../../model/Webhook.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -20,7 +21,7 @@ const byKeyShare = 0.3
 const manyShare = 0.1
 const many = 12
 
-/** How likely one is asked for by an API key that its user has made, which may not, if there is one. */
+/** How likely one is asked for by an API key that its user has made, which may not ask for some, if there is one. */
 const narrowShare = 0.3
 
 /** How likely a new webhook leads to a private network, and how likely a request is of another user's. */
@@ -39,6 +40,9 @@ const choices: ReadonlyArray<ReadonlyArray<WebhookEvent>> = [
   ["link.created", "link.deleted"],
   ["link.deleted", "link.created"]
 ]
+
+/** What makes webhooks of all events. */
+const ofWebhooks: ReadonlyArray<Scope> = ["links:read", "links:write", "stats:read"]
 
 /** A webhook that somebody has made, as the answer said. */
 interface Made {
@@ -131,9 +135,11 @@ export class WebhookRequests {
   }
 
   /** Tries to make a webhook by an API key that may not read all that it would tell, or may only read. */
-  #overreach({ id, secret, writes }: UserKey, url: string, ask: Ask) {
+  #overreach(key: UserKey, url: string, ask: Ask) {
+    const { id, secret } = key
     const some = this.#keys.pick(choices)
-    const events: ReadonlyArray<WebhookEvent> = writes ? [...some, "link.visited"] : some
+    const isVisited = allows(key, ["links:read", "links:write"])
+    const events: ReadonlyArray<WebhookEvent> = isVisited ? [...some, "link.visited"] : some
     const wish = { url, isRight: false, apiKey: secret, webhook: { act: "add", events, keyId: id } } as const
     ask({ request: { method: "POST", path, body: { url, events } }, wish })
   }
@@ -146,7 +152,9 @@ export class WebhookRequests {
     const host = isRight ? `hook-${this.#number++}.example.com` : "10.0.0.1"
     const url = `https://${host}/${chosen}`
     const events = this.#chance.pick(choices)
-    const narrow = this.#keys.happens(narrowShare) ? this.#users.ownOf(user).at(-1) : undefined
+    const narrow = this.#keys.happens(narrowShare)
+      ? this.#users.ownOf(user).findLast((key) => !allows(key, ofWebhooks))
+      : undefined
     if (narrow !== undefined) return this.#overreach(narrow, url, ask)
     const key = this.#chance.happens(byKeyShare) ? this.#users.lastKeyOf(user) : undefined
     ask(

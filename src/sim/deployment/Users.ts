@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { Scope } from "../../accounts/Access.ts"
 import { type AuditEvent, command } from "../../model/Audit.ts"
 import { type Webhook, webhooksMax } from "../../model/Webhook.ts"
 import { digest } from "../../secrets/Secret.ts"
@@ -31,6 +32,9 @@ export const administrator = "usr_0"
 /** A user who was an administrator when their API keys were made: they may what all may, whatever their keys say. */
 const demoted = "usr_1"
 
+/** What the API keys may be used for that users have from the beginning on. */
+const ofLinks = ["links:write", "links:read", "stats:read"] as const satisfies ReadonlyArray<Scope>
+
 /** A user who was an administrator, and is disabled from the beginning on. Nobody asks as this one, so that `administrator` is the last one who can. */
 const formerAdministrator = "usr_former"
 
@@ -43,8 +47,9 @@ const late_us = 15 * s_us
 /** How likely an administrator gives a password that its user must change. */
 const temporaryShare = 0.3
 
-/** How likely a client uses an API key that was revoked last rather than the one that is valid. */
+/** How likely a client uses an API key that was revoked last rather than the one that is valid; and how likely one that its user has made, where any API key will do. */
 const formerShare = 0.3
+const ownShare = 0.5
 
 /** Where the webhooks of users lead that there are from the beginning on. */
 export const ownReceiver = "https://receiver.example.com/"
@@ -87,8 +92,8 @@ export interface UserKey {
   readonly added_us: number
   /** When it ends by itself. */
   readonly expires_us: number
-  /** Whether it may create. */
-  readonly writes: boolean
+  /** What it may be used for. */
+  readonly scopes: ReadonlyArray<Scope>
   /** How often the links that it made may redirect in a day; none: as often as its user's. */
   readonly redirectsPerDay?: number | null
   /** How many links it may make in a minute; none: as many as its user. */
@@ -97,6 +102,10 @@ export interface UserKey {
   revoking_us: number
   revoked_us: number
 }
+
+/** Whether an API key has some scopes. */
+export const allows = ({ scopes }: Pick<UserKey, "scopes">, needed: ReadonlyArray<Scope>): boolean =>
+  needed.every((scope) => scopes.includes(scope))
 
 const never_us = Number.POSITIVE_INFINITY
 
@@ -219,14 +228,24 @@ export class Users {
 
   /** The API key that a client sends: of some user, mostly the valid one. */
   apiKey(chance: Chance): string {
-    const name = chance.pick(this.names)
+    return this.apiKeyOf(chance.pick(this.names), chance)
+  }
+
+  /** An API key of a user, likewise. */
+  apiKeyOf(name: string, chance: Chance): string {
     const own = this.keys.filter(({ user }) => user === name)
     return (chance.happens(formerShare) ? (own.at(-2) ?? own.at(-1)!) : own.at(-1)!).secret
   }
 
-  /** The user whose such an API key is. */
+  /** An API key of a user, or of one whom its users have made, which may be used for less. */
+  anyKeyOf(name: string, chance: Chance): string {
+    const own = this.ownKeys.filter(({ user }) => user === name)
+    return own.length > 0 && chance.happens(ownShare) ? chance.pick(own).secret : this.apiKeyOf(name, chance)
+  }
+
+  /** The user whose an API key is. */
   ownerOf(secret: string): string {
-    return this.keys.find((key) => key.secret === secret)!.user
+    return [...this.keys, ...this.ownKeys].find((key) => key.secret === secret)!.user
   }
 
   /** The API key of a user that is revoked last. */
@@ -255,7 +274,7 @@ export class Users {
       userId: user,
       secretHash: digest(secret),
       name: id,
-      scopes: ["links:write", "links:read", "stats:read", ...(user === demoted ? ["admin"] : [])],
+      scopes: [...ofLinks, ...(user === demoted ? ["admin"] : [])],
       createsPerMinute: createsPerMinute === null ? null : 2 * createsPerMinute,
       redirectsPerDay: keyRedirectsPerDay ?? half,
       createdAt: this.#world.now_ms,
@@ -269,7 +288,7 @@ export class Users {
       user,
       added_us: this.#world.now_us,
       expires_us: never_us,
-      writes: true,
+      scopes: ofLinks,
       redirectsPerDay: key.redirectsPerDay,
       ...(key.createsPerMinute !== null && { createsPerMinute: key.createsPerMinute }),
       revoking_us: never_us,
@@ -278,7 +297,7 @@ export class Users {
   }
 
   /** Notes a key that a user has made, as an answer told it just now. */
-  addOwn(user: string, made: Pick<UserKey, "id" | "secret" | "expires_us" | "writes">) {
+  addOwn(user: string, made: Pick<UserKey, "id" | "secret" | "expires_us" | "scopes">) {
     const added_us = this.#world.now_us
     const revoking_us = added_us <= (this.#revokingUntil_us.get(user) ?? 0) ? added_us : never_us
     this.ownKeys.push({ ...made, user, added_us, revoking_us, revoked_us: never_us })

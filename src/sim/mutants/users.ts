@@ -587,7 +587,7 @@ export const users: ReadonlyArray<Mutant> = [
     name: "key-that-may-only-read-creates",
     text: "An API key allows what its user may do, whatever its scopes.",
     promise: "accounts",
-    checker: "revocation",
+    checker: "permissions",
     options: signedIn,
     make: () => ({
       accounts: (accounts) => ({
@@ -600,6 +600,35 @@ export const users: ReadonlyArray<Mutant> = [
           )
       })
     })
+  },
+  {
+    name: "key-manages-all-links",
+    text: "An API key that may write changes and deletes the links of all users.",
+    promise: "accounts",
+    checker: "permissions",
+    options: signedIn,
+    make: () => ({
+      accounts: (accounts) => ({
+        ...accounts,
+        ofKeyNow: () => undefined,
+        ofKey: (secret) =>
+          Effect.map(accounts.ofKey(secret), (caller) => caller && { ...caller, isAdmin: true })
+      })
+    })
+  },
+  {
+    name: "administrator-for-ever",
+    text: "An API key that was made by an administrator may do what one may, though its user is none any more.",
+    promise: "accounts",
+    checker: "permissions",
+    options: signedIn,
+    make: accountsWith((accounts) => ({
+      keyBySecret: (hash) =>
+        Effect.map(
+          accounts.keyBySecret(hash),
+          (found) => found && { ...found, user: { ...found.user, isAdmin: true } }
+        )
+    }))
   },
   {
     name: "key-without-its-expiry",

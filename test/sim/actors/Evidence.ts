@@ -54,7 +54,7 @@ export const userKey: UserKey = {
   user: "usr_0",
   added_us: 0,
   expires_us: Infinity,
-  writes: true,
+  scopes: ["links:read", "links:write", "stats:read"],
   revoking_us: Infinity,
   revoked_us: Infinity
 }

@@ -1503,16 +1503,6 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     }
   ],
   [
-    "a link by an API key that may only read",
-    Revocation,
-    { userKeys: [{ ...key, writes: false }], exchanges: [created(3, { apiKey: key.secret })] }
-  ],
-  [
-    "an API key that may create and is forbidden to",
-    Revocation,
-    { userKeys: [key], exchanges: [created(3, { apiKey: key.secret, status: 403 })] }
-  ],
-  [
     "an API key that is accepted after it ended by itself",
     Revocation,
     { userKeys: [{ ...key, expires_us: 2 * s_us }], exchanges: [created(3, { apiKey: key.secret })] }
@@ -2690,13 +2680,9 @@ describe("the checkers", () => {
     expect(UserSessions.check(evidence({ journal, exchanges }))).toEqual([])
   })
 
-  it("find nothing in an API key that ends by itself, or that may only read and is forbidden to create", () => {
-    const exchanges = [
-      created(1, { apiKey: key.secret, status: 403 }),
-      created(3, { apiKey: key.secret, status: 401 }),
-      keyList(3, [])
-    ]
-    const userKeys = [{ ...key, writes: false, expires_us: 2 * s_us }]
+  it("find nothing in an API key that ends by itself", () => {
+    const exchanges = [created(3, { apiKey: key.secret, status: 401 }), keyList(3, [])]
+    const userKeys = [{ ...key, expires_us: 2 * s_us }]
     expect(Revocation.check(evidence({ userKeys, exchanges }))).toEqual([])
   })
 

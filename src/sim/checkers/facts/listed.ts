@@ -6,13 +6,13 @@ import { hasForgotten } from "./remembered.ts"
 
 /** Whether a list that an owner's API key asks for, or an administrator, has a version of a link. */
 export const isWanted = (
-  { archived, domain, notTag, q = "", tag }: ListWish,
+  { archived, domain, notTag, owner: named, q = "", tag }: ListWish,
   owner: string | undefined,
   { link }: Version
 ): boolean => {
   const { domain: number, key } = domainKeyOf(link.key)
   return (
-    (owner === undefined || link.owner === owner) &&
+    [owner, named].every((one) => one === undefined || link.owner === one) &&
     (archived === "any" || (link.extras?.archived === true) === (archived === "true")) &&
     (tag === undefined || link.tags.includes(tag)) &&
     (notTag === undefined || !link.tags.includes(notTag)) &&

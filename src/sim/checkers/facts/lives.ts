@@ -127,6 +127,10 @@ export const lifeLedBy = (
       versions.some(({ link, since_us }) => since_us <= by_us && isTarget(link, location))
     )
 
+/** Whether a change or a delete is of a user's API key, and the link another one's, so that there is none for it. */
+export const isOfStranger = ({ user }: Pick<Exchange, "user">, { link }: Life): boolean =>
+  user !== undefined && link.owner !== user
+
 /** A link that a client was told of, and what clients did to it. */
 export interface CreatedLink {
   readonly life: Life
@@ -134,7 +138,7 @@ export interface CreatedLink {
   readonly create: Exchange
   /** When the first delete of it was acknowledged, in microseconds since the world's beginning. */
   readonly deleted_us: number
-  /** How many deletes of it were sent. */
+  /** How many deletes of it were sent by those who may. */
   readonly deletes: number
 }
 
@@ -157,7 +161,7 @@ export const createdLinks = (
     if (kind !== "delete" || key === undefined) continue
     const life = deletedLife(lives, key, exchange)
     const link = life && created.get(life)
-    if (link === undefined) continue
+    if (link === undefined || isOfStranger(exchange, life!)) continue
     const deleted_us = status === 204 ? Math.min(answered_us, link.deleted_us) : link.deleted_us
     created.set(link.life, { ...link, deleted_us, deletes: link.deletes + 1 })
   }

@@ -5,9 +5,13 @@ import { databaseTime } from "../facts/databaseTime.ts"
 import { type Known, knownOf } from "../facts/known.ts"
 import { lifeLeftBy, type Lives, versionLeftBy } from "../facts/lives.ts"
 
-/** Answers that say nothing of what is wrong: none came, there were too many requests, the link is gone, or nobody could answer. */
-const isOpen = (status: number, kind: string): boolean =>
-  status === 0 || status === 429 || status >= 500 || (kind === "change" && status === 404)
+/** Answers that say nothing of what is wrong: none came, there were too many requests, the link is gone, nobody could answer, or who asks may not, as `Permissions` judges. */
+const isOpen = ({ apiKey, kind, status }: Exchange): boolean =>
+  status === 0 ||
+  status === 429 ||
+  status >= 500 ||
+  (kind === "change" && status === 404) ||
+  (apiKey !== undefined && (status === 401 || status === 403))
 
 /** What is read of a problem. */
 interface Problem {
@@ -97,7 +101,7 @@ export const Refusals: Checker = {
         continue
       }
       wrong.set(choices!.title!, JSON.stringify(refusal.body).slice(0, 200))
-      if (isOpen(status, kind)) continue
+      if (isOpen(exchange)) continue
       const { errors = [], type } = body === undefined ? {} : (JSON.parse(body) as Problem)
       const isRight =
         status === refusal.status &&

@@ -1,7 +1,7 @@
 import type { Checker, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
-import { createdLinks, type Life, lifeAt } from "../facts/lives.ts"
+import { createdLinks, isOfStranger, type Life, lifeAt } from "../facts/lives.ts"
 import { removalsOf } from "../facts/removals.ts"
 
 /** Whether it is known what came of it, and that it was asked once. */
@@ -27,6 +27,7 @@ export const RepeatedDeletes: Checker = {
       const life = lifeAt(lives, key, answered_us)
       // One that was under way when the key was bound again may have been of either link.
       if (life === undefined || lifeAt(lives, key, sent_us) !== life) continue
+      if (isOfStranger(exchange, life)) continue
       deletes.set(life, [...(deletes.get(life) ?? []), exchange])
     }
     return Array.from(deletes).flatMap(([life, all]): ReadonlyArray<Violation> => {

@@ -2,7 +2,7 @@ import type { Checker } from "../../Evidence.ts"
 import { databaseTime } from "../facts/databaseTime.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
 import { knownOf } from "../facts/known.ts"
-import { createdLinks, lifeAt } from "../facts/lives.ts"
+import { createdLinks, isOfStranger, lifeAt } from "../facts/lives.ts"
 import { removalsOf } from "../facts/removals.ts"
 import { mayBeBlocked } from "../facts/targets.ts"
 
@@ -41,7 +41,8 @@ export const ReadYourWrites: Checker = {
       const endedBy_us = removals.mayEnd(life, answered_us) ? answered_us : sent_us
       // It may have expired before the database's clock jumped back.
       const hadEnded = hadExpired || life.ended_us <= endedBy_us
-      if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadEnded)
+      const isLostDelete = kind === "delete" && status === 404 && tries === 1 && !isOfStranger(exchange, life)
+      if (isLostDelete && link.deletes === 1 && !hadEnded)
         return violation(`${key} was created, and its only delete found nothing`)
       if (kind !== "redirect") return []
       // A shorter alias may have answered in its place.

@@ -25,7 +25,7 @@ const wronglyListed = (
 
 /**
  * One second after its revocation, or after its user was disabled, no node accepts an API key, the time of a request included. No caller with a valid key is refused as unknown: one of a user who is
- * enabled again is valid a second later. One that ends by itself is accepted no longer, where no clock jumps, and one that may only read creates nothing. A list of a user's keys has
+ * enabled again is valid a second later. One that ends by itself is accepted no longer, where no clock jumps. A list of a user's keys has
  * those that are valid.
  */
 export const Revocation: Checker = {
@@ -72,11 +72,6 @@ export const Revocation: Checker = {
           keys: [`#${number}`]
         }
       ]
-      if (status < 400 && kind === "create" && !key.writes)
-        return violation(`${key.id} created a link, and may only read`)
-      // A webhook tells what some keys that write may not read.
-      if (status === 403 && key.writes && kind !== "webhook")
-        return violation(`${key.id} was forbidden to create, and may`)
       if (status !== 401 && areClocksRight && sent_us > key.expires_us + expiryWithin_us)
         return violation(`${key.id} was accepted, and had ended by itself`)
       const late_us = sent_us - key.revoked_us

@@ -123,7 +123,12 @@ export const UserSessions: Checker = {
     for (const { answered_us = end_us, begun_us, kind, sent_us, session, status } of exchanges) {
       if (session === undefined) continue
       const isLetIn =
-        status > 0 && status < 500 && status !== 401 && kind !== "sign in" && kind !== "sign out"
+        status > 0 &&
+        status < 500 &&
+        status !== 401 &&
+        kind !== "sign in" &&
+        kind !== "sign out" &&
+        kind !== "trespass"
       uses.set(session, [...(uses.get(session) ?? []), { begun_us, sent_us, until_us: answered_us, isLetIn }])
     }
     /** When a session was used last before a moment: certainly, or possibly. */
@@ -231,8 +236,8 @@ export const UserSessions: Checker = {
           return found(`a session of ${session.user} was accepted that nobody had used for long`)
         if (status === 401 && goesOn(session, answered_us))
           return found(`a session of ${session.user} was refused, and had not ended`)
-        // Those who are no administrators are refused the audit log, as its own checker judges.
-        if (kind === "audit" && status === 403 && user !== administrator) return []
+        // Those who are no administrators are refused the audit log, and more, as others judge.
+        if ((kind === "audit" && status === 403 && user !== administrator) || kind === "trespass") return []
         if (status !== 401 && (status === 403) !== (session.mustChange && !always.has(kind)))
           return found(
             `a session of ${session.user} ${status === 403 ? "was" : "was not"} told to change the password`

@@ -2,6 +2,7 @@ import { formatMoment } from "../../../model/Iso8601.ts"
 import { Array } from "effect"
 import { type Dimension, dimensions, hour_ms } from "../../../model/Visit.ts"
 import { orphansFor, orphansIn } from "../../deployment/Orphans.ts"
+import { allows } from "../../deployment/Users.ts"
 import { bothDays } from "../../clients/Statistics.ts"
 import { type Counted, countedOf } from "../../clients/Traits.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
@@ -245,7 +246,7 @@ export const Statistics: Checker = {
     const isUnread = domainsUnread(evidence)
     const visits = visitsOf(evidence)
     const taken = takenOf(evidence)
-    const userOf = new Map(userKeys.map(({ secret, user }) => [secret, user]))
+    const keyOf = new Map(userKeys.map((key) => [key.secret, key]))
     const isForgotten = hasForgotten(journal)
     // A batch is written to each database by itself.
     const areTogether =
@@ -390,7 +391,9 @@ export const Statistics: Checker = {
           text: `the statistics of ${key ?? subjectOf(statistics!)} ${text} (request ${number}), by ${answeredBy}`,
           keys: [...(key === undefined ? [] : [key]), `#${number}`]
         })
-      const user = apiKey === undefined ? undefined : userOf.get(apiKey)
+      const askedBy = apiKey === undefined ? undefined : keyOf.get(apiKey)
+      const user = askedBy?.user
+      const mayRead = askedBy !== undefined && allows(askedBy, ["stats:read"])
       const { as, from, interval } = statistics!
       if (isRight) {
         const isOfLastDay = Date.parse(from) >= beginning_ms + midnight_us / ms_us
@@ -416,7 +419,7 @@ export const Statistics: Checker = {
       }
       const all = lives.get(key)
       if (all === undefined) continue
-      const isManaged = ({ link }: Life) => as === "administrator" || (as === "user" && link.owner === user)
+      const isManaged = ({ link }: Life) => as === "administrator" || (mayRead && link.owner === user)
       const managed = all.filter(isManaged)
       if (
         status === 404 &&
