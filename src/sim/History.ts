@@ -142,7 +142,9 @@ export interface Wish {
   readonly idempotencyKey?: string | undefined
   /** The API key that it is sent with, for a create by a user. */
   readonly apiKey?: string | undefined
-  /** The session that it is sent with, by the digest of its token; for a sign-in, who signs in; and for that, a change of the password and a redirect with one, whether that was right when it was sent. */
+  /** For a create: the password of its link; for a redirect: the one that is given. */
+  readonly password?: string | undefined
+  /** The session that it is sent with, by the digest of its token; for a sign-in, who signs in; and for that and a change of the password, whether that was right when it was sent. */
   readonly session?: string | undefined
   /** For a user who is added, and for a list of users: the address, of all users where there is none. */
   readonly email?: string | undefined
@@ -296,6 +298,7 @@ export class History {
       reuse: asked.reuse,
       idempotencyKey: asked.idempotencyKey,
       apiKey: asked.apiKey,
+      password: asked.password,
       session: asked.session,
       email: asked.email,
       links: asked.links,

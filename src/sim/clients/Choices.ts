@@ -36,7 +36,7 @@ export const choiceNames = [
   "variants"
 ] as const satisfies ReadonlyArray<keyof Choices>
 
-/** What a link has of a choice, as it is shown; `null`: nothing. Of a password: whether it has one. */
+/** What a link has of a choice; `null`: nothing. The virtual hash of a password is itself. */
 export const choiceOf = (link: Link, name: keyof Choices): unknown => {
   switch (name) {
     case "maxVisits":
@@ -47,7 +47,7 @@ export const choiceOf = (link: Link, name: keyof Choices): unknown => {
     case "redirectStatus":
       return link[name]
     case "password":
-      return link.passwordHash === null ? null : true
+      return link.passwordHash
     case "validSince":
       return link.validSince === null ? null : formatMoment(link.validSince)
     default:
@@ -55,7 +55,13 @@ export const choiceOf = (link: Link, name: keyof Choices): unknown => {
   }
 }
 
-/** What an answer says of a choice, as `choiceOf`. */
+/** The same as it is shown: of a password, whether there is one. */
+export const shownOf = (link: Link, name: keyof Choices): unknown => {
+  const choice = choiceOf(link, name)
+  return name === "password" && choice !== null ? true : choice
+}
+
+/** What an answer says of a choice, as `shownOf`. */
 export const saidOf = (answer: Partial<Record<string, unknown>>, name: keyof Choices): unknown =>
   name === "password" ? answer["hasPassword"] || null : (answer[name] ?? null)
 
@@ -66,7 +72,6 @@ export const clearedOf = (name: string): null | readonly [] => (name === "tags" 
 export const chosenAs = (name: keyof Choices, choice: unknown): unknown => {
   if (choice === null && (name === "crawlable" || name === "forwardQuery" || name === "redirectStatus"))
     return unlessChosen[name]
-  if (name === "password") return choice === null ? null : true
   return name === "queryPrecedence" && choice === "append" ? null : choice
 }
 

@@ -2,7 +2,7 @@ import { Administrators } from "./Administrators.ts"
 import { Browsers } from "./Browsers.ts"
 import { BulkEdits } from "./BulkEdits.ts"
 import { Creates } from "./Creates.ts"
-import { aliases } from "./Drafts.ts"
+import { aliases, linkPasswords, noPassword } from "./Drafts.ts"
 import { Directory } from "./Directory.ts"
 import { DomainAdministrator } from "./DomainAdministrator.ts"
 import { Guessers } from "./Guessers.ts"
@@ -35,7 +35,7 @@ const forgottenShare = 0.15
 const byUserShare = 0.3
 const strangerShare = 0.2
 
-/** How likely a visitor who is asked for a link's password knows it. */
+/** How likely a visitor who is asked for a link's password gives the one that it was given last, where that is known. */
 const rightShare = 0.8
 
 /** How likely the form with it comes slowly, and in how many seconds at most. */
@@ -120,6 +120,8 @@ export class Clients {
   readonly #strays: Strays
   readonly #trespasses: Trespasses
   readonly #senders: Chance
+  /** The passwords that links were given last, by their texts. */
+  readonly #words = new Map<string, string>()
   /** Who has made links, by their texts, as far as users have. */
   readonly #makers = new Map<string, string>()
   /** Those of users, if any sign in. */
@@ -262,12 +264,13 @@ export class Clients {
     return known[Math.min(rank, known.length - 1)]
   }
 
-  #know({ apiKey, client, isReplay, key, session, status }: Exchange) {
+  #know({ apiKey, client, isReplay, key, password, session, status }: Exchange) {
     if (key === undefined) return
+    const isNew = status === 201 && !isReplay
     const { users } = this.#options
+    if (isNew && password !== undefined) this.#words.set(key, password)
     const maker = apiKey !== undefined ? users.ownerOf(apiKey) : session !== undefined ? client : undefined
     if (maker !== undefined) this.#makers.set(key, maker)
-    const isNew = status === 201 && !isReplay
     if (!isNew && this.#known.includes(key)) return
     if (isNew && isPlain(key) && this.#followers.happens(this.#options.workload.followed))
       this.#askAround("followers of a link", key, () => this.#followers.below(ms_us))
@@ -277,7 +280,10 @@ export class Clients {
 
   /** Gives the password of a link that asked for it. */
   #unlock(asked: LinkWish, done: () => void) {
-    const wish: LinkWish = { ...asked, isRight: this.#passwords.happens(rightShare) }
+    const known = this.#words.get(asked.key)
+    const isKnown = known !== undefined && this.#passwords.happens(rightShare)
+    const password = isKnown ? known : this.#passwords.pick([...linkPasswords, noPassword])
+    const wish: LinkWish = { ...asked, password }
     const slow_us = this.#passwords.happens(slowFormShare)
       ? this.#passwords.below(slowForm_s * s_us)
       : undefined
@@ -315,6 +321,8 @@ export class Clients {
         (wish.refusal !== undefined && answer !== undefined)
       )
         exchange!.body = answer!.response.body
+      const { password } = wish.choices ?? {}
+      if (kind === "change" && status === 200 && typeof password === "string") this.#words.set(key, password)
       if (kind === "redirect" && (status === 404 || status === 410)) this.#forget(key)
       const isDeleted = kind === "delete" && status === 204
       if (isDeleted || (status === 410 && this.#missing.happens(endedShare)))

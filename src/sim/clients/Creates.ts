@@ -145,6 +145,8 @@ export class Creates {
     const drafted = areAlike ? kept.map(({ url }) => this.drafts.alike(first!, url!)) : kept
     const items = drafted.map((draft, index) => ({
       ...draft,
+      // Only users give the links of a bulk passwords.
+      password: draft.apiKey === undefined ? undefined : draft.password,
       idempotencyKey: idempotencyKey && `${idempotencyKey}, item ${index}`
     }))
     return { drafts: items, request: bulkOf(items, idempotencyKey), isBulk: true }

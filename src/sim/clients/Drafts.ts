@@ -34,8 +34,9 @@ const ownedBy = " of "
 /** How often a redirect is asked for at a wrong domain, as a share of the creates in further ones. */
 const elsewhereShare = 0.1
 
-/** The password of all links that have one. */
-export const linkPassword = "open sesame"
+/** The passwords of links that have one; and one that none has. */
+export const linkPasswords = ["open sesame", "open barley"] as const
+export const noPassword = "no password"
 
 /** A tag of all links that are given tags, beside one of their own. */
 export const commonTag = "tag"
@@ -244,7 +245,9 @@ export class Drafts {
       alias: chance.happens(withAlias) ? this.inDomain(this.#alias(chance.pick(aliases)), domain) : undefined,
       ...end,
       maxVisits,
-      password: this.#passwords.happens(this.#workload.withPassword) ? linkPassword : undefined,
+      password: this.#passwords.happens(this.#workload.withPassword)
+        ? this.#passwords.pick(linkPasswords)
+        : undefined,
       choices
     }
   }
@@ -493,7 +496,7 @@ export class Drafts {
   #edit(): Choices {
     const chance = this.#choices
     const limit = (): Choices => ({ maxVisits: chance.between(1, visitsMax) })
-    const password = (): Choices => ({ password: linkPassword })
+    const password = (): Choices => ({ password: this.#passwords.pick(linkPasswords) })
     const anything = () => this.#anything()
     const kinds = [
       ...this.#kinds.map(() => anything),
@@ -626,10 +629,5 @@ export const bulkOf = (drafts: ReadonlyArray<Draft>, idempotencyKey: string | un
     drafts.some(({ reuse }) => reuse === true),
     drafts[0]!.apiKey
   ),
-  // Only users give the links of a bulk passwords.
-  body: JSON.stringify({
-    links: drafts.map((draft) =>
-      bodyOf(draft.apiKey === undefined ? { ...draft, password: undefined } : draft)
-    )
-  })
+  body: JSON.stringify({ links: drafts.map(bodyOf) })
 })

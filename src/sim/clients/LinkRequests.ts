@@ -6,7 +6,6 @@ import { atChangingHost } from "../deployment/Orphans.ts"
 import type { Wish } from "../History.ts"
 import { durationOf } from "./Lasting.ts"
 import { queryOf, signsOf } from "./Visitors.ts"
-import { linkPassword } from "./Drafts.ts"
 import { countedOf, requestOf as requestOfTraits } from "./Traits.ts"
 
 /** What is asked about one link: by the text by which it is stored. */
@@ -34,10 +33,10 @@ export const linkRequestOf = ({
   expiresAt,
   from,
   isHead,
-  isRight,
   kind,
   key: text,
   lasts,
+  password,
   path: rest,
   traits,
   query,
@@ -65,12 +64,12 @@ export const linkRequestOf = ({
         link: { key: text, path: rest, counted: countedOf(traits, visitor) },
         orphan: { domains: [domainKeyOf(text).domain], isSure: true }
       }
-      if (isRight === undefined) return { method: "GET", ...asked }
+      if (password === undefined) return { method: "GET", ...asked }
       return {
         method: "POST",
         ...asked,
         headers: { ...asked.headers, "content-type": "application/x-www-form-urlencoded" },
-        body: new URLSearchParams({ password: isRight ? linkPassword : "no password" }).toString()
+        body: new URLSearchParams({ password }).toString()
       }
     }
     case "guess":

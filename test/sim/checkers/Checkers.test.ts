@@ -891,12 +891,46 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "a link that leads somebody with a wrong password",
     Passwords,
-    { exchanges: [exchange(2, { isRight: false })], journal: [locked] }
+    { exchanges: [exchange(2, { password: "no password" })], journal: [locked] }
+  ],
+  [
+    "a password that a link has no more, and that leads somebody",
+    Passwords,
+    {
+      exchanges: [
+        exchange(4, {
+          kind: "change",
+          status: 200,
+          location: undefined,
+          choices: { title: "t", password: "open barley" }
+        }),
+        exchange(6, { password: "open sesame" })
+      ],
+      journal: [
+        locked,
+        {
+          ...bound,
+          tag: "changed",
+          at_us: 4 * s_us,
+          link: { ...row, title: "t", passwordHash: "open barley" }
+        }
+      ]
+    }
+  ],
+  [
+    "a create whose link has another password",
+    Chosen,
+    { exchanges: [created(1.1, { password: "open barley" })], journal: [locked] }
+  ],
+  [
+    "a create whose link has a password that nobody chose",
+    Chosen,
+    { exchanges: [created(1.1)], journal: [locked] }
   ],
   [
     "a password that is refused",
     Passwords,
-    { exchanges: [exchange(2, { isRight: true, status: 401 })], journal: [locked] }
+    { exchanges: [exchange(2, { password: "open sesame", status: 401 })], journal: [locked] }
   ],
   ["a password that a link without one asks for", Passwords, { exchanges: [exchange(2, { status: 401 })] }],
   ["a bulk edit without a result for a link", BulkEdits, { exchanges: [bulkEdit(2, [])] }],
@@ -2436,8 +2470,8 @@ describe("the checkers", () => {
   it("find nothing in a link that leads those who give its password, and asks the others for it", () => {
     const exchanges = [
       exchange(2, { status: 401, location: undefined }),
-      exchange(3, { isRight: false, status: 401, location: undefined }),
-      exchange(4, { isRight: true })
+      exchange(3, { password: "no password", status: 401, location: undefined }),
+      exchange(4, { password: "open sesame" })
     ]
     expect(Passwords.check(evidence({ exchanges, journal: [locked] }))).toEqual([])
   })

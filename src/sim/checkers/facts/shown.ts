@@ -1,4 +1,4 @@
-import { choiceNames, choiceOf, isSameChoice, saidOf } from "../../clients/Choices.ts"
+import { choiceNames, isSameChoice, saidOf, shownOf } from "../../clients/Choices.ts"
 import { domainKeyOf } from "../../../keys/QualifiedKey.ts"
 import type { Link } from "../../../model/Link.ts"
 import { hostOf } from "../../deployment/FurtherDomains.ts"
@@ -31,7 +31,7 @@ export const isShownAs = ({ link }: Version, shown: ShownLink): boolean =>
   Date.parse(shown.updatedAt) === link.updatedAt &&
   (shown.expiresAt === null ? null : Date.parse(shown.expiresAt)) === link.expiresAt &&
   isImportedAs(link, shown) &&
-  choiceNames.every((name) => isSameChoice(saidOf(shown, name), choiceOf(link, name)))
+  choiceNames.every((name) => isSameChoice(saidOf(shown, name), shownOf(link, name)))
 
 /** The visits of a key: when they happened, and when the store has taken how many. */
 interface KeyVisits {

@@ -8,7 +8,8 @@ import {
   chosenAs,
   clearedOf,
   isSameChoice,
-  saidOf
+  saidOf,
+  shownOf
 } from "../../clients/Choices.ts"
 import { endOf } from "../../clients/Lasting.ts"
 import type { Link } from "../../../model/Link.ts"
@@ -20,10 +21,10 @@ import { isImportedAs } from "../facts/shown.ts"
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
 
-/** What a create leaves that does not choose it; of passwords nothing is said. */
-const unchosenAs = (name: keyof Choices, { maxVisits }: Exchange): unknown => {
+/** What a create leaves that does not choose it. */
+const unchosenAs = (name: keyof Choices, { maxVisits, password }: Exchange): unknown => {
   if (name === "maxVisits") return maxVisits ?? null
-  return name === "password" ? undefined : chosenAs(name, clearedOf(name))
+  return name === "password" ? (password ?? null) : chosenAs(name, clearedOf(name))
 }
 
 const none: ImportedWish = {}
@@ -148,7 +149,7 @@ export const Chosen: Checker = {
           )
         // Another change may have come between, of which the answer may tell.
         const isLast = life.versions.length === index + 1
-        return isLast && answer !== undefined && !isSameChoice(said, stored)
+        return isLast && answer !== undefined && !isSameChoice(said, shownOf(link, name))
           ? violation(`has ${textOf(stored)} as ${name}, and the answer to a ${kind} says ${textOf(said)}`)
           : []
       })

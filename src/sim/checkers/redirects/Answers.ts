@@ -37,8 +37,8 @@ const isAnsweredAs = (one: Led, { isIndexed, status, vary }: Led): boolean =>
 const isValid = ({ validSince }: Link, { most_ms }: Moments): boolean =>
   validSince === null || validSince <= most_ms
 
-const isCardFor = ({ extras }: Link, { isRight, visitor }: Exchange): boolean =>
-  extras?.card !== undefined && isRight === undefined && factsOf(visitor).drawsPreviews === true
+const isCardFor = ({ extras }: Link, { password, visitor }: Exchange): boolean =>
+  extras?.card !== undefined && password === undefined && factsOf(visitor).drawsPreviews === true
 
 /** Whether a link, as it is in some version, led a request to its location in this manner. */
 const isLedSo = (link: Link, exchange: Exchange, manner: Manner, moments: Moments): boolean =>
@@ -46,7 +46,7 @@ const isLedSo = (link: Link, exchange: Exchange, manner: Manner, moments: Moment
   !isCardFor(link, exchange) &&
   leads(link, exchange, moments) &&
   isAnsweredAs(manner, {
-    status: exchange.isRight === undefined ? link.redirectStatus : 303,
+    status: exchange.password === undefined ? link.redirectStatus : 303,
     isIndexed: link.crawlable,
     vary: varyOf(link)
   })
@@ -89,12 +89,12 @@ export const Answers: Checker = {
       const {
         answered_us,
         answeredBy,
-        isRight,
         key,
         kind,
         location,
         manner,
         number,
+        password,
         path,
         sent_us,
         status,
@@ -151,7 +151,7 @@ export const Answers: Checker = {
         const isRightly =
           isPerson &&
           isAnsweredAs(manner, {
-            status: isRight === undefined ? 302 : 303,
+            status: password === undefined ? 302 : 303,
             isIndexed: false,
             vary: "accept"
           }) &&

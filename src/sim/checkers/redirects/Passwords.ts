@@ -15,7 +15,7 @@ export const Passwords: Checker = {
     const { versionsFor } = knownOf(evidence)
     const isUnread = domainsUnread(evidence)
     return exchanges.flatMap((exchange): ReadonlyArray<Violation> => {
-      const { answered_us, answeredBy, isRight, key, kind, location, number, status } = exchange
+      const { answered_us, answeredBy, key, kind, location, number, password, status } = exchange
       if (kind !== "redirect" || key === undefined || answered_us === undefined) return []
       const found = (text: string) => [
         {
@@ -25,26 +25,29 @@ export const Passwords: Checker = {
           keys: [key]
         }
       ]
+      const isOf = ({ link }: Version) => link.passwordHash === password
       if (status === 302) {
         const life = lifeLedBy(lives, key, location, answered_us)
-        if (isRight === true || life === undefined) return []
+        if (life === undefined) return []
         const versions = versionsFor(life, exchange).filter(({ link }) => leads(link, exchange))
-        return versions.length > 0 && versions.every(hasPassword)
-          ? found(`led somebody ${isRight === undefined ? "without its" : "with a wrong"} password`)
+        return versions.length > 0 && versions.every((version) => hasPassword(version) && !isOf(version))
+          ? found(`led somebody ${password === undefined ? "without its" : "with a wrong"} password`)
           : []
       }
       if (status !== 401) return []
-      if (isRight === true) return found("refused its password")
       const all = lives.get(key)
       if (all === undefined) return []
       const isThere = all.some((life) => life.bound_us < exchange.sent_us && life.freed_us > answered_us)
       // Where its row came or went just then, or the node does not know that there are such aliases, the link of a shorter one asks.
       const isKnown = isThere && !isUnread(answeredBy, exchange.sent_us)
       const asking = isKnown ? [key] : meantBy({ key, path: exchange.path }).map((one) => one.key)
-      const mayAsk = asking
+      const versions = asking
         .flatMap((one) => lives.get(one) ?? [])
-        .some((life) => versionsFor(life, exchange).some(hasPassword))
-      return mayAsk ? [] : found("asked for a password, and has none")
+        .flatMap((life) => versionsFor(life, exchange))
+      if (!versions.some(hasPassword)) return found("asked for a password, and has none")
+      return versions.some((version) => hasPassword(version) && !isOf(version))
+        ? []
+        : found("refused its password")
     })
   }
 }
