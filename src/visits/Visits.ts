@@ -118,6 +118,8 @@ interface Lane {
   open: ReadonlyArray<HourCount>
   /** Visits that are out of the ring and not written. */
   classified: number
+  /** Those that are not written of owners and domains: their links can be in other databases. */
+  summed: number
   /** Whether the last attempt to write failed. */
   isFailing: boolean
 }
@@ -132,10 +134,13 @@ export interface VisitsOptions {
   readonly batchCountsMax: number
 }
 
-const visitsIn = (hours: ReadonlyArray<HourCount>) =>
-  hours
-    .filter(({ subject }) => isVisitSubject(subject))
-    .reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
+const visitsOf = (isMeant: (subject: string) => boolean) => (hours: ReadonlyArray<HourCount>) =>
+  hours.filter(({ subject }) => isMeant(subject)).reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
+
+const visitsIn = visitsOf(isVisitSubject)
+
+/** Those of owners and of domains, which are counted among all visits of these. */
+const sumsIn = visitsOf((subject) => !isVisitSubject(subject))
 
 /** A visit that a rule or a variant led, for its link alone: another link's rules may have the same names. */
 const aimed = ({ isBot, values, visitor }: VisitClass, target: string): VisitClass => ({
@@ -185,6 +190,7 @@ export const make = (
       batch: Option.none(),
       open: [],
       classified: 0,
+      summed: 0,
       isFailing: false
     }))
     const isRecorded = Effect.unsafeMakeLatch()
@@ -198,6 +204,16 @@ export const make = (
       isShed.unsafeOpen()
     }
 
+    const dropped = { visits: 0, sums: 0 }
+
+    /** Drops visits, and visits of owners and of domains: one that is dropped for its link and for its owner, one after the other, is one. */
+    const drop = (reason: Reason, visits: number, sums: number) => {
+      const before = Math.max(dropped.visits, dropped.sums)
+      dropped.visits += visits
+      dropped.sums += sums
+      shed(reason, Math.max(dropped.visits, dropped.sums) - before)
+    }
+
     const counts = () => lanes.reduce((sum, { tally }) => sum + tally.counts, 0)
 
     const classified = () => lanes.reduce((sum, lane) => sum + lane.classified, 0)
@@ -209,7 +225,10 @@ export const make = (
       !isFailing ||
       (tally.counts < waitingCountsMax / lanes.length && classified < classifiedMax / lanes.length)
 
-    const waiting = () => ring.size + classified()
+    const summed = () => lanes.reduce((sum, lane) => sum + lane.summed, 0)
+
+    // One that waits for its link and for its owner is one.
+    const waiting = () => ring.size + Math.max(classified(), summed())
 
     const showWaiting = () => visitsWaiting.unsafeUpdate(waiting(), [])
 
@@ -242,7 +261,10 @@ export const make = (
         ofLink.tally.addLink(visit.link, hour, target === undefined ? visitClass : aimed(visitClass, target))
         ofLink.classified++
       }
-      if (owner !== null && isOwnerCounted) ofOwner.tally.add(subjectOfOwner(owner), hour, visitClass)
+      if (owner !== null && isOwnerCounted) {
+        ofOwner.tally.add(subjectOfOwner(owner), hour, visitClass)
+        ofOwner.summed++
+      }
       news.note(visit.link, visitClass.isBot)
       return isLinkCounted && isOwnerCounted
     }
@@ -260,7 +282,10 @@ export const make = (
         laneOfReason.tally.add(ofReason, hour, visitClass)
         laneOfReason.classified++
       }
-      if (isAllCounted) laneOfAll.tally.add(ofAll, hour, visitClass)
+      if (isAllCounted) {
+        laneOfAll.tally.add(ofAll, hour, visitClass)
+        laneOfAll.summed++
+      }
       return isReasonCounted && isAllCounted
     }
 
@@ -301,6 +326,7 @@ export const make = (
     /** Of the lane's batch these hours are left. */
     const leaveOpen = (lane: Lane, open: ReadonlyArray<HourCount>) => {
       lane.classified -= visitsIn(lane.open) - visitsIn(open)
+      lane.summed -= sumsIn(lane.open) - sumsIn(open)
       lane.open = open
       showWaiting()
     }
@@ -325,6 +351,7 @@ export const make = (
           const other = laneOf(hour)
           other.tally.put(hour)
           other.classified += visitsIn([hour])
+          other.summed += sumsIn([hour])
           other.isCounted.unsafeOpen()
         }
         end(lane)
@@ -335,7 +362,7 @@ export const make = (
       let isForOthers = false
       const giveUp = (reason: Reason) =>
         Effect.sync(() => {
-          shed(reason, visitsIn(lane.open))
+          drop(reason, visitsIn(lane.open), sumsIn(lane.open))
           end(lane)
         })
       yield* store.write(batch).pipe(
@@ -401,7 +428,7 @@ export const make = (
       Effect.ensuring(
         Effect.suspend(() => {
           Metered.add(visitsRecorded, ring.size)
-          shed("stopped", waiting())
+          drop("stopped", ring.size + classified(), ring.size + summed())
           visitsWaiting.unsafeUpdate(0, [])
           return tellShed
         })

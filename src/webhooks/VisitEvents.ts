@@ -137,7 +137,8 @@ export const make = (
         Effect.repeat({ until: isIdle }),
         Effect.interruptible,
         Effect.timeoutOption(stopMax),
-        Effect.filterOrElse(Option.isSome, () => giveUp)
+        Effect.filterOrElse(Option.isSome, () => giveUp),
+        Effect.unless(isIdle)
       )
     )
     yield* isNoted.await.pipe(

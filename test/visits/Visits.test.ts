@@ -347,6 +347,29 @@ describe("Visits", () => {
     }).pipe(quiet)
   )
 
+  it.effect("that are missing in the sums of owners and of domains alone wait, and are shed as well", () =>
+    Effect.gen(function* () {
+      // Owners and domains are in the first database, these links and reasons in the second.
+      const { record, shedBy, stop, store, waiting } = yield* Effect.provideService(
+        countingWith((write) => (batch) => (batch.writer === "w1" ? Effect.never : write(batch))),
+        LinkPlaces,
+        { ...placesWith(() => 1), laneOfName: (name) => (name.split(":").length === 3 ? 1 : 0) }
+      )
+      record(visitOf())
+      record(visitOf())
+      const { link: _, ...visitor } = visitOf()
+      record({ ...visitor, domain: 0, reason: "unknown" })
+      yield* TestClock.adjust("1 second")
+      const subjects = [subjectOfLink(link), subjectOfOrphans(0, "unknown"), subjectOfOwner("usr_1")]
+      expect((yield* store.totals(subjects)).map(({ nonBots }) => nonBots)).toEqual([2, 1, 0])
+      expect(waiting()).toBe(3)
+      const stopping = yield* Effect.fork(stop)
+      yield* TestClock.adjust("5 seconds")
+      yield* stopping.await
+      expect([yield* shedBy, waiting()]).toEqual([{ stopped: 3 }, 0])
+    }).pipe(quiet)
+  )
+
   it.effect("are shed, and counted as such, when more come at once than the ring holds", () =>
     Effect.gen(function* () {
       const { counted, record, total } = yield* counting

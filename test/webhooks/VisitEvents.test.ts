@@ -26,13 +26,16 @@ const messages = WebhookMessages.make({
 /** News over a store in memory, whose offers fail as long as it is away. */
 const start = Effect.gen(function* () {
   const memory = yield* WebhookStoreMemory.make
-  const state = { isAway: false }
+  const state = { isAway: false, offers: 0 }
   const away = new StorageError({ operation: "test", applied: "unknown", reason: "it is away" })
   const store = WebhookStore.of({
     ...memory,
     // Applied all the same, as when the answer is lost.
     offer: (offered) =>
-      Effect.flatMap(memory.offer(offered), (dropped) => (state.isAway ? away : Effect.succeed(dropped)))
+      Effect.flatMap(memory.offer(offered), (dropped) => {
+        state.offers++
+        return state.isAway ? away : Effect.succeed(dropped)
+      })
   })
   for (const owner of ["usr_a", "usr_b"]) yield* addVerified(store, webhook(owner))
   const scope = yield* Scope.make()
@@ -174,6 +177,20 @@ describe("VisitEvents", () => {
       yield* TestClock.adjust("5 seconds")
       yield* Fiber.join(stopping)
       expect(dropped() - before).toBe(5)
+    })
+  )
+
+  it.scoped("stops at once where there is nothing to tell", () =>
+    Effect.gen(function* () {
+      const { note, state, stop } = yield* start
+      note(owned("a", "usr_a"), false)
+      yield* TestClock.adjust("1 seconds")
+      expect(state.offers).toBe(1)
+      state.isAway = true
+      const stopping = yield* Effect.fork(stop)
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(stopping)
+      expect(state.offers).toBe(1)
     })
   )
 })

@@ -39,7 +39,7 @@ const ownShare = 0.5
 
 /** For how long at least a database is away when administrators may remove a user at its beginning, and how likely one does. */
 const long_us = lookedForHere_ms * ms_us
-const struckShare = 0.6
+const struckShare = 0.9
 
 /** Administrators, who disable a user now and then and enable them again, and remove some, by the API key of the deployment; and try to end the last user who is one, which is refused. */
 export class Administrators {

@@ -64,7 +64,7 @@ const archivers = 8
 const archivedWithin_us = 100 * ms_us
 
 /** How many use an API key shortly before it is revoked, how many while some nodes may accept it still, and how many, and for how long, when none may. */
-const keyUses = { before: 4, meanwhile: 4, after: 8 }
+const keyUses = { before: 2, meanwhile: 3, after: 4 }
 const usedFor_us = 2.5 * s_us
 
 /** How many ask at the host of the domain that comes and goes until nodes can have read that, and how many, and for how long, when all must have. */

@@ -72,7 +72,7 @@ const recycled: Aim = (options, chance) => ({
 })
 
 /** Nodes are killed at a few steps of protocols, each time that some come to them, or shut down. */
-const crashAtStep: Aim = (options, chance) => struckAt(options, chance, 0.1, 6)
+const crashAtStep: Aim = (options, chance) => struckAt(options, chance, 0.1, 7)
 
 /** The stores answer many calls late, and not in the order in which they were put. */
 const slowStores: Aim = (options, chance) => ({

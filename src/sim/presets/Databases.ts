@@ -99,10 +99,10 @@ export const withDatabases = (options: SimOptions, databases: number, seed: numb
   // Not where few connections wait for one another: see `withFewConnections`.
   const losesAnswers = databaseCalls.lost > 0 && new Chance(seed, "lost answers").happens(0.3)
   const isAwayForLong =
-    options.connectionsMax > fewConnections && new Chance(seed, "long outages").happens(0.25)
+    options.connectionsMax > fewConnections && new Chance(seed, "long outages").happens(0.35)
   // Users who are removed meanwhile have links there.
   const { signedIn, withAccount } = options.workload
-  const ofUsers = isAwayForLong && new Chance(seed, "users of long outages").happens(0.6)
+  const ofUsers = isAwayForLong && new Chance(seed, "users of long outages").happens(0.9)
   const drawn = ofUsers
     ? withWorkload(options, { withAccount: Math.max(0.4, withAccount), signedIn: Math.max(0.1, signedIn) })
     : options

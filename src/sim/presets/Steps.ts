@@ -3,7 +3,7 @@ import type { SimOptions } from "../cli/Options.ts"
 import type { Chance } from "../world/Chance.ts"
 import { failAtAll, mayCallsBeLate, mayDatabaseCallsFail } from "./Faults.ts"
 
-/** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and answers to other nodes. */
+/** The steps of protocols at which a node is killed or shut down in some seeds: calls of stores, and messages to other nodes and their answers. */
 export const protocolSteps: ReadonlyArray<string> = [
   "KeyRangeStore.advance",
   "KeyStock.claim",
@@ -28,7 +28,14 @@ export const protocolSteps: ReadonlyArray<string> = [
   "LinkLifetime.expireSome",
   "LinkLifetime.recycle",
   "VisitStore.write",
+  "send Mint",
+  "answer Mint",
+  "send Lease",
   "answer Lease",
+  "send Return",
+  "send CreateMany",
+  "answer CreateMany",
+  "answer Visit",
   "answer Update",
   "answer Delete",
   "AccountStore.changeUser",

@@ -10,7 +10,7 @@ import { VirtualProcess } from "./VirtualProcess.ts"
 useOwnLoop(true)
 
 /**
- * When worlds begin: half a minute before a day of UTC ends, since some things count by the day, and with it a month. The days that follow are a Thursday with a new year, a Sunday, a Monday, and the Wednesday after a 29 February.
+ * When worlds begin: half a minute before a day of UTC ends, since some things count by the day, and with it a month; some only before an hour does. The days that follow are a Thursday with a new year, a Sunday, a Monday, and the Wednesday after a 29 February.
  */
 const beginnings = [
   "2025-12-31T23:59:30Z",
@@ -18,6 +18,10 @@ const beginnings = [
   "2026-05-31T23:59:30Z",
   "2028-02-29T23:59:30Z"
 ].map((text) => Date.parse(text))
+
+/** How likely a world begins so much earlier, so that an hour ends in it and no day. */
+const earlierShare = 0.2
+const earlier_ms = 10 * 3_600_000
 
 /** An event at a time. */
 export interface WorldEvent {
@@ -73,7 +77,8 @@ export class World {
     this.trace = new Trace(keepTrace)
     this.#scheduling = this.chance("scheduling")
     this.#cpu = this.chance("cpu")
-    this.#beginning_ms = this.chance("beginning").pick(beginnings)
+    const isEarlier = this.chance("hour of the beginning").happens(earlierShare)
+    this.#beginning_ms = this.chance("beginning").pick(beginnings) - (isEarlier ? earlier_ms : 0)
   }
 
   /** Microseconds since the world's beginning. */
