@@ -6,6 +6,7 @@ import type { Lasting } from "./clients/Lasting.ts"
 import type { Refusal } from "./clients/Refusals.ts"
 import type { Traits } from "./clients/Traits.ts"
 import type { Visitor } from "./clients/Visitors.ts"
+import type { Told } from "./deployment/VirtualNode.ts"
 import type { World } from "./world/World.ts"
 
 /** What a user asks for of webhooks: of one, by its id, or to have one with such events, which ends with the API key, if it was made with one. */
@@ -236,10 +237,12 @@ export interface Exchange extends Wish {
   /** When it began to be sent: its node asks who sends it before it reads its body, and again afterwards. */
   begun_us: number
   answered_us: number | undefined
-  /** 0 when no answer came. A redirect that led to its link's target is 302, whatever its status, and 410 one that was sent to where visitors are told that the link has ended. */
+  /** 0 when no answer came. A redirect that led to its link's target is 302, whatever its status, and 410 one that was sent to where visitors are told that the link has ended, 404 where they are told that there is none. */
   status: number
   /** The target of a redirect. */
   location: string | undefined
+  /** What the answer says of quotas, and of when to ask again. */
+  told: Told | undefined
   /** For a redirect that was answered: how. */
   manner: Manner | undefined
   /** For a create, and what is asked of webhooks: the answer's body; for the last page of the audit log the entries of all pages; and whether it repeats the answer to an earlier request. */
@@ -251,8 +254,9 @@ export interface Exchange extends Wish {
   pages: ListPages | undefined
   /** For the last page of a bulk edit that was followed to its end: the results of all pages. */
   edited: ReadonlyArray<Edited> | undefined
-  /** The process that answered. */
+  /** The process that answered; and the one that was asked, if it was asked itself. */
   answeredBy: string | undefined
+  sentTo: string | undefined
   /** How often it was sent to a node. */
   tries: number
 }
@@ -316,6 +320,7 @@ export class History {
       answered_us: undefined,
       status: 0,
       location: undefined,
+      told: undefined,
       manner: undefined,
       body: undefined,
       isReplay: false,
@@ -323,6 +328,7 @@ export class History {
       pages: undefined,
       edited: undefined,
       answeredBy: undefined,
+      sentTo: undefined,
       tries: 0
     }
     this.exchanges.push(exchange)

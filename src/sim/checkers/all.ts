@@ -49,11 +49,13 @@ import { AuditLog } from "./users/AuditLog.ts"
 import { Directory } from "./users/Directory.ts"
 import { LastAdministrator } from "./users/LastAdministrator.ts"
 import { Permissions } from "./users/Permissions.ts"
+import { LimitsTold } from "./users/LimitsTold.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
 import { WebhookRates } from "./users/WebhookRates.ts"
 import { VisitMessages } from "./users/VisitMessages.ts"
 import { WebhookEvents } from "./users/WebhookEvents.ts"
+import { Waits } from "./nodes/Waits.ts"
 import { Work } from "./nodes/Work.ts"
 
 /** Every checker. */
@@ -95,10 +97,12 @@ export const checkers: ReadonlyArray<Checker> = [
   Sessions,
   Shutdown,
   LateRequests,
+  Waits,
   RepeatedDeletes,
   Visits,
   Statistics,
   Quotas,
+  LimitsTold,
   FailedLookUps,
   Removals,
   Revocation,

@@ -39,6 +39,7 @@ const own = (status: number): VirtualResponse => ({
   vary: undefined,
   isIndexed: true,
   cacheControl: undefined,
+  told: undefined,
   isReplay: false,
   body: "",
   cookies: []

@@ -1,6 +1,6 @@
 import type { Answer, Balancer } from "./Balancer.ts"
 import type { Exchange, History, Wish } from "../History.ts"
-import { isLed } from "../deployment/Visitors.ts"
+import { isLed, missingUrls } from "../deployment/Visitors.ts"
 import type { VirtualNode, VirtualRequest, VirtualResponse } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
 import { s_us } from "../world/Time.ts"
@@ -23,7 +23,7 @@ const noteManner = (exchange: Exchange, response: VirtualResponse) => {
   exchange.manner = { status, vary, isIndexed, cacheControl, form }
   if (status === 200) exchange.body = body
   if (isLed(response)) exchange.status = 302
-  else if (location !== undefined) exchange.status = 410
+  else if (location !== undefined) exchange.status = location.startsWith(missingUrls) ? 404 : 410
 }
 
 /** Sends what clients ask for, through the load balancer or to one node, and notes what came of it. */
@@ -55,6 +55,7 @@ export class Requests {
         const status = answer?.response.status ?? 0
         exchange.status = status
         exchange.location = answer?.response.location
+        exchange.told = answer?.response.told
         if (exchange.kind === "redirect" && answer !== undefined) noteManner(exchange, answer.response)
         exchange.answeredBy = answer?.by
         exchange.tries = answer?.tries ?? 0
@@ -69,6 +70,7 @@ export class Requests {
     const timer = world.after(patience_us, null, () => finish(undefined))
     const node = wishes[0]?.direct === true ? this.#chance.pick(nodes()) : undefined
     if (node === undefined) return balancer.send(request, finish)
+    for (const exchange of exchanges) exchange.sentTo = node.process.id
     balancer.ask(node, request, patience_us, (result) =>
       finish(
         result.tag === "answered" ? { response: result.response, by: node.process.id, tries: 1 } : undefined

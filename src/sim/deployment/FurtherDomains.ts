@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { type HostPolicy, KnownDomains } from "../../http/domains/Domains.ts"
 import { defaultDomain, domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
-import { type Domain, noTargets } from "../../model/Domain.ts"
-import { missingUrls } from "./Visitors.ts"
+import { type Domain, type DomainTargets, noTargets } from "../../model/Domain.ts"
+import { endedUrls, missingUrls } from "./Visitors.ts"
 import { addedAs, type DomainStore, type NewDomain } from "../../storage/domains/DomainStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 
@@ -25,16 +25,27 @@ export const newAt = (host: string): NewDomain => ({
   createdAt: 0
 })
 
-/** The further domains of deployments whose clients use any: verified. The first one has a target for its home page; in the second one aliases are the same in capitals. */
+/** Where people are sent whom no link of a further domain leads: of the first one from its home page and from where nothing is, of the second one from links that have ended, or are yet to begin. */
+const targets: ReadonlyArray<DomainTargets> = [
+  { ...noTargets, home: `${missingUrls}home`, unknown: `${missingUrls}unknown` },
+  {
+    ...noTargets,
+    expired: `${endedUrls}in-time`,
+    usedUp: `${endedUrls}in-use`,
+    pending: `${missingUrls}pending`
+  }
+]
+
+/** The further domains of deployments whose clients use any: verified. In the second one aliases are the same in capitals. */
 const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
   ...addedAs({ ...newAt(`domain-${number}.test`), ignoresCase: number === 2 }, number),
-  targets: { ...noTargets, home: number === 1 ? `${missingUrls}home` : null },
+  targets: targets[number - 1]!,
   verifiedAt: 0
 }))
 
-/** Where browsers are sent from the home page at a host. */
-export const homeOf = (host: string): string | null =>
-  domains.find((one) => one.host === host)?.targets.home ?? null
+/** Where people are sent whom no link leads, at a host or in a domain. */
+export const targetsOf = (where: string | number): DomainTargets =>
+  domains.find(({ host, number }) => host === where || number === where)?.targets ?? noTargets
 
 /** Aliases that clients write with capitals where these are the same. */
 const capitalized = /^a(?=lias-\d*[13579](\/|$))/

@@ -215,6 +215,14 @@ export interface VirtualRequest {
   readonly from?: string | undefined
 }
 
+/** What an answer says of a quota, and of when to ask again: as its headers have it, times in seconds. */
+export interface Told {
+  readonly retryAfter: string | undefined
+  readonly limit: string | undefined
+  readonly remaining: string | undefined
+  readonly reset: string | undefined
+}
+
 /** An answer, as the network carries it. */
 export interface VirtualResponse {
   readonly status: number
@@ -225,6 +233,8 @@ export interface VirtualResponse {
   readonly isIndexed: boolean
   /** What caches may do with it. */
   readonly cacheControl: string | undefined
+  /** What it says of quotas and of when to ask again, if anything. */
+  readonly told: Told | undefined
   /** Whether it repeats the answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
   readonly body: string
@@ -265,6 +275,15 @@ const responseOf = ({ body, fixed, headers, status }: Answer): VirtualResponse =
     vary: of("vary"),
     isIndexed: fixed?.includes("x-robots-tag") !== true && of("x-robots-tag") === undefined,
     cacheControl: of("cache-control") ?? fixed?.[fixed.indexOf("cache-control") + 1],
+    told:
+      status === 429 || status === 503 || headers.includes("ratelimit-limit")
+        ? {
+            retryAfter: of("retry-after"),
+            limit: of("ratelimit-limit"),
+            remaining: of("ratelimit-remaining"),
+            reset: of("ratelimit-reset")
+          }
+        : undefined,
     isReplay: of("idempotency-replayed") === "true",
     body,
     cookies: headers.includes("set-cookie")

@@ -22,6 +22,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   answered_us: at_s * s_us + 1_000,
   status: 302,
   location: "https://example.com/1",
+  told: undefined,
   manner: undefined,
   body: undefined,
   isReplay: false,
@@ -29,6 +30,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   pages: undefined,
   edited: undefined,
   answeredBy: "node-0#1",
+  sentTo: undefined,
   tries: 1,
   ...some
 })

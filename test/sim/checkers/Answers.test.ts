@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest"
+import { qualifiedKey } from "../../../src/keys/QualifiedKey.ts"
 import type { Link } from "../../../src/model/Link.ts"
+import { targetsOf } from "../../../src/sim/deployment/FurtherDomains.ts"
 import { Answers } from "../../../src/sim/checkers/redirects/Answers.ts"
 import { Leading } from "../../../src/sim/checkers/redirects/Leading.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/redirects/ReadYourWrites.ts"
@@ -219,5 +221,65 @@ describe("The checker of answers", () => {
     const journal = [bound({ extras: zoned("Mars/Base", "00:00", "01:00") })]
     const run = evidence({ exchanges: [created(1), answered(3, {})], journal })
     expect(() => Answers.check(run)).toThrow("Mars/Base")
+  })
+})
+
+describe("The checker of answers, of people whom no link leads", () => {
+  const of = (domain: number, key = "abc") => qualifiedKey({ domain, key })
+  const person = { visitor: "desk" } as const
+  /** A redirect in a domain that was sent elsewhere, or was answered with a page, and what is wrong with it where the link is so. */
+  const found = (
+    domain: number,
+    status: 404 | 410,
+    location: string | null,
+    link: Partial<Link> | undefined,
+    some: Partial<Exchange> = person
+  ) => {
+    const key = of(domain)
+    const manner: Partial<Manner> =
+      location === null ? { status, form: some.visitor === undefined ? "json" : "page" } : { vary: "accept" }
+    const asked = answered(10, manner, { status, key, location: location ?? undefined, ...some })
+    const made = created(1.5, { key })
+    return Answers.check(
+      evidence({
+        journal: link === undefined ? [] : [bound({ key, ...link })],
+        exchanges: link === undefined ? [asked] : [made, asked]
+      })
+    )
+  }
+  const first = targetsOf(1)
+  const second = targetsOf(2)
+
+  it("sends them where the domain has it from where nothing is, and nobody else", () => {
+    expect(found(1, 404, first.unknown, undefined)).toEqual([])
+    expect(found(1, 404, null, undefined)).toHaveLength(1)
+    expect(found(1, 404, null, undefined, {})).toEqual([])
+    expect(found(1, 404, first.unknown, undefined, {})).toHaveLength(1)
+    expect(found(2, 404, null, undefined)).toEqual([])
+    expect(found(2, 404, first.unknown, undefined)).toHaveLength(1)
+    expect(found(0, 404, first.unknown, undefined)).toHaveLength(1)
+  })
+
+  it("sends them from a link that is yet to begin", () => {
+    const pending = { validSince: 20_000 }
+    expect(found(2, 404, second.pending, pending)).toEqual([])
+    expect(found(2, 404, null, pending)).toHaveLength(1)
+    expect(found(2, 404, second.pending, {})).toHaveLength(1)
+    expect(found(1, 404, null, pending)).toEqual([])
+    expect(found(1, 404, first.unknown, pending)).toHaveLength(1)
+  })
+
+  it("sends them from a link that has expired or is used up, unless that has a target of its own", () => {
+    const expired = { expiresAt: 9_000 }
+    const usedUp = { maxVisits: 1 }
+    expect(found(2, 410, second.expired, expired)).toEqual([])
+    expect(found(2, 410, second.usedUp, usedUp)).toEqual([])
+    expect(found(2, 410, second.usedUp, expired)).toHaveLength(1)
+    expect(found(2, 410, second.expired, usedUp)).toHaveLength(1)
+    expect(found(2, 410, null, expired)).toHaveLength(1)
+    expect(found(1, 410, null, expired)).toEqual([])
+    const own = { ...expired, extras: { expiredUrl: ended } }
+    expect(found(2, 410, ended, own)).toEqual([])
+    expect(found(2, 410, second.expired, own)).toHaveLength(1)
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
 import { Strays } from "../../../src/sim/checkers/domains/Strays.ts"
-import { changingHost, homeOf, hostOf, ownHost } from "../../../src/sim/deployment/FurtherDomains.ts"
+import { changingHost, hostOf, ownHost, targetsOf } from "../../../src/sim/deployment/FurtherDomains.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { evidence, exchange } from "../actors/Evidence.ts"
 
-const home = homeOf(hostOf(1))!
+const { home, unknown } = targetsOf(1)
 const asked = (url: string, host: string, some: Partial<Exchange>, isBrowser = true) =>
   exchange(10, {
     kind: "stray",
@@ -18,12 +18,19 @@ const found = (one: Exchange, some: object = {}) => Strays.check(evidence({ exch
 
 describe("The checker of strays", () => {
   it("sends browsers from a home page where it should, and nobody else", () => {
-    const led = { status: 302, location: home }
+    const led = { status: 302, location: home! }
     expect(found(asked("/", hostOf(1), led))).toEqual([])
     expect(found(asked("/?from=letter", hostOf(1), led))).toEqual([])
     expect(found(asked("/", hostOf(1), { status: 404 }, false))).toEqual([])
     expect(found(asked("/", hostOf(2), { status: 404 }))).toEqual([])
-    expect(found(asked("/a.b/c", hostOf(1), { status: 404 }))).toEqual([])
+    const lost = { status: 302, location: unknown! }
+    expect(found(asked("/a.b/c", hostOf(1), lost))).toEqual([])
+    expect(found(asked("/a.b/c", hostOf(1), { status: 404 }))).toHaveLength(1)
+    expect(found(asked("/a.b/c", hostOf(1), { status: 404 }, false))).toEqual([])
+    expect(found(asked("/a.b/c", hostOf(1), lost, false))).toHaveLength(1)
+    expect(found(asked("/a.b/c", hostOf(2), { status: 404 }))).toEqual([])
+    expect(found(asked("/api/v1/links", hostOf(1), { status: 404 }))).toEqual([])
+    expect(found(asked("/api/v1/links", hostOf(1), lost))).toHaveLength(1)
     expect(found(asked("/", hostOf(1), { status: 503 }))).toEqual([])
     expect(found(asked("/", hostOf(1), { status: 404 }))).toHaveLength(1)
     expect(found(asked("/", hostOf(1), { ...led, location: `${home}/else` }))).toHaveLength(1)

@@ -1,4 +1,6 @@
+import { domainKeyOf } from "../../../keys/QualifiedKey.ts"
 import type { Link } from "../../../model/Link.ts"
+import { targetsOf } from "../../deployment/FurtherDomains.ts"
 import { factsOf } from "../../clients/Visitors.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { Exchange, Manner } from "../../History.ts"
@@ -73,7 +75,7 @@ const isShownSo = (link: Link, exchange: Exchange, manner: Manner, moments: Mome
 
 /**
  * A redirect is answered as the documentation says of one of the states of its link that a node may still know, at one of the moments at which it may have been answered: with the location of the rule that holds
- * then, what is forwarded, and the link's status; with its card to crawlers that draw previews; and where it has expired or is used up, people are sent to its own target for that. People get pages, programs JSON. Caches keep no redirect.
+ * then, what is forwarded, and the link's status; with its card to crawlers that draw previews; and where it has expired or is used up, people are sent to its own target for that, or to its domain's, as from a link that is yet to begin, or is not there. People get pages, programs JSON. Caches keep no redirect.
  */
 export const Answers: Checker = {
   name: "answers",
@@ -146,30 +148,66 @@ export const Answers: Checker = {
         found(`showed ${visitor ?? "somebody"} a card that it has not, with ${said}`)
       if (explained.has(manner.status) && manner.form !== (isPerson ? "page" : "json"))
         found(`answered ${visitor ?? "somebody"} ${manner.status} with ${manner.form ?? "nothing"}`)
-      if (status !== 410) continue
+      if (status !== 404 && status !== 410) continue
+      const targets = targetsOf(domainKeyOf(key).domain)
+      const isSent = isAnsweredAs(manner, {
+        status: password === undefined ? 302 : 303,
+        isIndexed: false,
+        vary: "accept"
+      })
+      const life = lifeAt(lives, key, sent_us)
+      const link = life && created.get(life)
+      const isThere =
+        life !== undefined &&
+        link !== undefined &&
+        link.create.answered_us! < sent_us &&
+        life.freed_us > answered_us
+      if (status === 404) {
+        // Which link it is of depends on what else there is, and on what the node has read.
+        const isOfOne = path === undefined && !key.includes("/")
+        const versions = isThere ? versionsFor(life, exchange) : []
+        const isPending = versions.length > 0 && versions.every(({ link }) => !isValid(link, moments))
+        const right = !isPerson
+          ? null
+          : isPending
+            ? targets.pending
+            : lives.get(key) === undefined
+              ? targets.unknown
+              : undefined
+        const may =
+          isPerson &&
+          isSent &&
+          (location === targets.unknown ||
+            (location === targets.pending &&
+              mayBe(({ validSince }) => time.mayBePending({ validSince }, answeredBy, sent_us, answered_us))))
+        if (location !== undefined && !may) found(`sent ${visitor ?? "somebody"} with ${said}`)
+        else if (isOfOne && right !== undefined && right !== (location ?? null))
+          found(`sent ${visitor ?? "somebody"} to ${location ?? "nowhere"} rather than ${right ?? "nowhere"}`)
+        continue
+      }
       if (location !== undefined) {
         const isRightly =
           isPerson &&
-          isAnsweredAs(manner, {
-            status: password === undefined ? 302 : 303,
-            isIndexed: false,
-            vary: "accept"
-          }) &&
-          mayBe(
-            (link, _, life) =>
-              link.extras?.expiredUrl === location && (link.maxVisits !== null || mayHaveExpired(link, life))
-          )
+          isSent &&
+          mayBe((link, _, life) => {
+            const [hasExpired, isUsedUp] = [mayHaveExpired(link, life), link.maxVisits !== null]
+            const own = link.extras?.expiredUrl
+            if (own !== undefined) return location === own && (isUsedUp || hasExpired)
+            return (location === targets.usedUp && isUsedUp) || (location === targets.expired && hasExpired)
+          })
         if (!isRightly) found(`sent ${visitor ?? "somebody"} with ${said}`)
         continue
       }
-      const life = lifeAt(lives, key, sent_us)
-      const link = life && created.get(life)
       if (life === undefined || link === undefined || !isPerson) continue
       if (link.deletes > 0 || removals.mayEnd(life, answered_us)) continue
       if (mayBeBlocked(versionsFor(life, exchange), answered_us)) continue
       if (sent_us <= link.create.answered_us! || (key.includes("/") && isUnread(answeredBy, sent_us)))
         continue
-      if (versionsFor(life, exchange).every((version) => version.link.extras?.expiredUrl !== undefined))
+      const isSentByDomain = targets.expired !== null && targets.usedUp !== null
+      if (
+        isSentByDomain ||
+        versionsFor(life, exchange).every((version) => version.link.extras?.expiredUrl !== undefined)
+      )
         found(`has ended, and did not send ${visitor} where it should`)
     }
     return violations
