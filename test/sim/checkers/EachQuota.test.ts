@@ -59,4 +59,20 @@ describe("The checker of quotas", () => {
     expect(found(led, took("redirect", ofKey), link)).toHaveLength(1)
     expect(found(led, took("redirect", ofKey, ["redirect:owner:usr_0", 5]), link)).toHaveLength(1)
   })
+
+  it("wants a try of a password to count for the limits on these", () => {
+    const form = exchange(2, { password: "no password", status: 401, location: undefined })
+    const ofLink = ["unlock:link:abc", 600] as const
+    expect(found(form, took("unlock", ["unlock:uncounted:abc", 60], ofLink))).toEqual([])
+    expect(found(form, took("unlock", ["unlock:uncounted:abc", 600], ofLink))).toHaveLength(1)
+    expect(found(form, took("lookup", ["lookup:client:x", 6]))).toHaveLength(1)
+    const user = { key: undefined, location: undefined, user: "usr_0" }
+    const signIn = exchange(2, { kind: "sign in", status: 401, isRight: false, ...user })
+    expect(found(signIn, took("login", ["login:strangers:a@example.com", 50]))).toEqual([])
+    expect(found(signIn, took("login", ["login:strangers:a@example.com", 100]))).toHaveLength(1)
+    expect(found(signIn, took("attempt", ["attempt:client:x", 30]))).toHaveLength(1)
+    const change = exchange(2, { kind: "password", status: 400, isRight: false, ...user })
+    expect(found(change, took("confirm", ["confirm:session", 10]))).toEqual([])
+    expect(found(change, took("login", ["login:device:x", 50]))).toHaveLength(1)
+  })
 })

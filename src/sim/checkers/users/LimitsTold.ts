@@ -27,8 +27,9 @@ export const LimitsTold: Checker = {
     const { exchanges, options } = evidence
     const senderOf = sendersOf(evidence)
     return exchanges.flatMap((exchange) => {
-      const { answered_us, answeredBy, isReplay, kind, number, sentTo, status, told } = exchange
-      if (answered_us === undefined) return []
+      const { answered_us, answeredBy, isReplay, kind, number, status, told } = exchange
+      // Items of a bulk, and what the load balancer says by itself, tell nothing.
+      if (answered_us === undefined || told === undefined) return []
       const violation = (text: string) => [
         {
           checker: LimitsTold.name,
@@ -37,20 +38,18 @@ export const LimitsTold: Checker = {
           keys: [`#${number}`]
         }
       ]
-      // The load balancer has answers of its own.
-      if (status === 429 || (status === 503 && sentTo !== undefined)) {
+      if (status === 429 || status === 503) {
         const wrong = wrongWait(exchange)
         if (wrong !== undefined) return violation(wrong)
       }
-      const { limit, remaining, reset } = told ?? {}
+      const { limit, remaining, reset } = told
       const said = `${remaining} of ${limit} are left, and all again in ${reset} s`
       const areNumbers = [limit, remaining, reset].every((one) => numberOf(one) !== undefined)
       if (status === 429)
         return areNumbers && remaining === "0" ? [] : violation(`was refused, and told that ${said}`)
       const { key, user } = senderOf(exchange)
-      // A bulk is told nothing.
-      const isTold = kind === "create" && status === 201 && !isReplay && told !== undefined
-      if (!isTold || options.createsPerMinute === null || user === undefined) return []
+      const isCounted = kind === "create" && status === 201 && !isReplay
+      if (!isCounted || options.createsPerMinute === null || user === undefined) return []
       const limits = [options.createsPerMinute, key?.createsPerMinute].flatMap((one) => one ?? [])
       const isRight =
         areNumbers &&

@@ -128,6 +128,37 @@ const leastOfEach = (evidence: Evidence) => {
   return least
 }
 
+/** Tries of passwords that must have been counted at least, by what they are for: those of links that asked for one and were given another, and those of users that were answered. */
+const leastOfTries = ({ exchanges, userKeys }: Evidence): ReadonlyMap<string, number> => {
+  // Without users nothing is counted.
+  const asked = userKeys.length === 0 ? [] : exchanges
+  const count = (isOne: (exchange: Exchange) => boolean) => asked.filter(isOne).length
+  const isDone = ({ status }: Exchange) => status >= 200 && status < 300
+  return new Map([
+    [
+      "unlock",
+      count(({ kind, password, status }) => kind === "redirect" && password !== undefined && status === 401)
+    ],
+    ["login", count((one) => one.kind === "sign in" && (isDone(one) || one.status === 401))],
+    [
+      "confirm",
+      count(
+        (one) => one.kind === "password" && (isDone(one) || (one.status === 400 && one.isRight === false))
+      )
+    ]
+  ])
+}
+
+/** How much limits on guessing allow, by the beginnings of their names: as docs/api.md says. */
+const limitsOnGuessing = {
+  "unlock:uncounted": 60,
+  "unlock:client": 30,
+  "unlock:link": 600,
+  "login:client": 10,
+  "login:strangers": 50,
+  "login:device": 50
+}
+
 /** How much quotas of users and API keys allow, by the beginnings of their names. */
 const limitsOf = ({ createsPerMinute, keyRedirectsPerDay, redirectsPerDay }: Evidence["options"]) => ({
   "create:owner": createsPerMinute,
@@ -147,7 +178,7 @@ const signIns = ({ exchanges }: Evidence): Use => {
 /**
  * Quotas hold for all nodes together and are used up: the store grants a limit and what refills, or a day's limit, and no less while that much is left; a node allows what it was granted, and more only
  * where the store did not answer; it refuses only when the store had less than it asked for, or when it has used up alone a limit on guessing; what it was granted is used, but for a lease or two; and of each
- * create, and each redirect, one is taken, of the quotas of its user and its API key. What is given back was taken. Who signs in is given back what that has taken, and nobody else.
+ * create, and each redirect, one is taken, of the quotas of its user and its API key, and of each try of a password one of the limits on these. What is given back was taken. Who signs in is given back what that has taken, and nobody else.
  */
 export const Quotas: Checker = {
   name: "quotas",
@@ -279,7 +310,7 @@ export const Quotas: Checker = {
       if (granted - takenMost > bound)
         found(end_us, `${by} was granted ${granted} times of a quota, and used ${takenMost}`)
     }
-    const takesOf = (name: string) =>
+    const takesOf = (name: string): number =>
       journal.filter((entry) => entry.tag === "took" && entry.use === name && entry.isAllowed).length
     const judge = (use: "create" | "redirect", { least, most }: Use) => {
       const takes = takesOf(use)
@@ -296,15 +327,21 @@ export const Quotas: Checker = {
     if (given < least || given > most)
       found(end_us, `${given} sign-ins were given back, of ${least} to ${most} that succeeded`)
     const takenOfEach = new Map<string, number>()
-    const right = new Map<string, number | null>(Object.entries(limitsOf(options)))
+    const right = new Map<string, number | null>(
+      Object.entries({ ...limitsOf(options), ...limitsOnGuessing })
+    )
     for (const entry of journal) {
-      if (entry.tag !== "took" || (entry.use !== "create" && entry.use !== "redirect")) continue
+      if (entry.tag !== "took") continue
       for (const { id, limit } of entry.limits) {
         if (entry.isAllowed) takenOfEach.set(id, (takenOfEach.get(id) ?? 0) + 1)
         const wanted = right.get(id.split(":", 2).join(":"))
         if (wanted !== undefined && wanted !== limit)
           found(entry.at_us, `${id} was taken as a quota of ${limit} rather than of ${wanted}`)
       }
+    }
+    for (const [use, least] of leastOfTries(evidence)) {
+      const takes = takesOf(use)
+      if (takes < least) found(end_us, `${takes} were taken of limits for ${least} tries (${use})`)
     }
     for (const [name, least] of leastOfEach(evidence)) {
       const takes = takenOfEach.get(name) ?? 0
