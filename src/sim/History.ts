@@ -46,7 +46,7 @@ export interface DomainAct {
   readonly target?: string | null
 }
 
-/** What a bulk edit does with the links of its filter: it gives them a title, adds a tag and takes one away, deletes them; or counts them alone. */
+/** What a bulk edit does with the links of its filter: it gives them a title, and what else its choices say, adds a tag and takes one away, deletes them; or counts them alone. */
 export interface EditWish {
   readonly act: "change" | "delete" | "count"
   readonly addTags?: ReadonlyArray<string>

@@ -4,6 +4,7 @@ import type { Users } from "../deployment/Users.ts"
 import type { Edited, EditWish, ListWish } from "../History.ts"
 import type { Chance } from "../world/Chance.ts"
 import type { World } from "../world/World.ts"
+import type { Choices } from "./Choices.ts"
 import { commonTag } from "./Drafts.ts"
 import { drawApiKey, drawFilter, drawOwner } from "./Lists.ts"
 import type { Requests } from "./Requests.ts"
@@ -19,6 +20,19 @@ const deleteShare = 0.15
 const countShare = 0.15
 const tagShare = 0.3
 const filterShare = 0.4
+
+/** What else a change is of in some edits. */
+const otherChoices: ReadonlyArray<Choices> = [
+  { archived: true },
+  { archived: null },
+  { crawlable: true },
+  { crawlable: null, redirectStatus: 307 },
+  { redirectStatus: null, forwardQuery: true },
+  { note: "of many", publicStats: true },
+  { note: null, publicStats: null },
+  { password: null }
+]
+const otherShare = 0.4
 
 /** A tag that only bulk edits give. */
 const editedTag = "edited"
@@ -37,7 +51,7 @@ interface Page {
 }
 
 /**
- * Gives all links of a filter a title, page by page, or adds and takes away tags as well; deletes those that have two digits in their keys or targets, which are few; or counts the links of a filter. Each title is one that nobody
+ * Gives all links of a filter a title, page by page, or changes some choice or adds and takes away tags as well; deletes those that have two digits in their keys or targets, which are few; or counts the links of a filter. Each title is one that nobody
  * else gives.
  */
 export class BulkEdits {
@@ -47,6 +61,7 @@ export class BulkEdits {
   readonly #domains: ReadonlyArray<number>
   readonly #chance: Chance
   readonly #owners: Chance
+  readonly #others: Chance
   #count = 0
 
   /** `domains`: those whose links can be edited alone, if any. */
@@ -57,6 +72,7 @@ export class BulkEdits {
     this.#domains = domains
     this.#chance = world.chance("bulk edits")
     this.#owners = world.chance("owners of bulk edits")
+    this.#others = world.chance("other bulk edits")
   }
 
   /** Begins an edit. `done` is told when its last page was answered, or one was not. */
@@ -77,13 +93,14 @@ export class BulkEdits {
       orderBy: "createdAt-desc",
       limit
     }
-    const title = `edit ${++this.#count}`
+    const other = this.#others.happens(otherShare) ? this.#others.pick(otherChoices) : {}
+    const choices = { title: `edit ${++this.#count}`, ...other }
     const { act, ...tags } = edit
     const { archived, domain, notTag, owner, q, tag } = list
     const asked = {
       filter: { archived, tag, notTag, q, owner, ...(domain !== undefined && { domain: hostOf(domain) }) },
       limit,
-      ...(act === "delete" ? { delete: true } : { change: { title, ...tags } }),
+      ...(act === "delete" ? { delete: true } : { change: { ...choices, ...tags } }),
       ...(act === "count" && { dryRun: true })
     }
     const edited: Array<Edited> = []
@@ -93,7 +110,7 @@ export class BulkEdits {
           {
             client,
             kind: "edit",
-            choices: act === "change" ? { title } : undefined,
+            choices: act === "change" ? choices : undefined,
             list,
             edit,
             since_us,

@@ -969,6 +969,22 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     }
   ],
   [
+    "a bulk edit that has not changed all that it chose",
+    BulkEdits,
+    {
+      exchanges: [bulkEdit(2, [editResult], { choices: { title: "edit 1", crawlable: true } })],
+      journal: [bound, editedTo(2, { title: "edit 1" })]
+    }
+  ],
+  [
+    "a bulk edit that has changed what it did not choose",
+    BulkEdits,
+    {
+      exchanges: [bulkEdit(2, [editResult])],
+      journal: [bound, editedTo(2, { title: "edit 1", redirectStatus: 301 })]
+    }
+  ],
+  [
     "a bulk edit of a link without its tag",
     BulkEdits,
     {
@@ -1876,6 +1892,11 @@ describe("the checkers", () => {
       journal: [bound, editedTo(2, { title: "edit 1" })]
     }
     expect(BulkEdits.check(evidence(changed))).toEqual([])
+    const more = {
+      exchanges: [bulkEdit(2, [editResult], { choices: { title: "edit 1", crawlable: true } })],
+      journal: [bound, editedTo(2, { title: "edit 1", crawlable: true })]
+    }
+    expect(BulkEdits.check(evidence(more))).toEqual([])
     const archived = {
       exchanges: [bulkEdit(2, [])],
       journal: [bound, editedTo(2, { extras: { archived: true } })]

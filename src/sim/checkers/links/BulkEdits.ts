@@ -1,10 +1,11 @@
+import { chosenAs, choiceNames, choiceOf, isSameChoice } from "../../clients/Choices.ts"
 import type { Checker, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { listings } from "../facts/listed.ts"
 import { lifeLeftBy, versionLeftBy } from "../facts/lives.ts"
 
 /**
- * A bulk edit that was followed to its last page has a result for each link that its filter had from its first request to its last answer, and for none twice; what it says that it changed is changed so, tags among it, what it says that it deleted ended meanwhile, and both had
+ * A bulk edit that was followed to its last page has a result for each link that its filter had from its first request to its last answer, and for none twice; what it says that it changed is changed so, tags among it, and nothing else of it, what it says that it deleted ended meanwhile, and both had
  * belonged to the filter, and to the user who asked. A number of links that is said to be exact is one that there was.
  */
 export const BulkEdits: Checker = {
@@ -55,13 +56,28 @@ export const BulkEdits: Checker = {
         const index = versionLeftBy(life, exchange)
         const before = life.versions[index - 1]
         if (!isChanged || before === undefined) return []
-        const { tags } = life.versions[index]!.link
+        const { link } = life.versions[index]!
+        const { tags } = link
         const { addTags = [], removeTags = [] } = edit
         const wrong =
           removeTags.some((tag) => tags.includes(tag) && !addTags.includes(tag)) ||
           addTags.some((tag) => !tags.includes(tag)) ||
           before.link.tags.some((tag) => !tags.includes(tag) && !removeTags.includes(tag))
+        const other = choiceNames.find((name) => {
+          if (name === "tags") return false
+          const chosen = choices ?? {}
+          const wanted = name in chosen ? chosenAs(name, chosen[name]) : choiceOf(before.link, name)
+          return !isSameChoice(choiceOf(link, name), wanted)
+        })
         return [
+          ...(other === undefined
+            ? []
+            : [
+                violation(
+                  `has changed ${key}, whose ${other} is ${JSON.stringify(choiceOf(link, other))}, and was ${JSON.stringify(choiceOf(before.link, other))}`,
+                  key
+                )
+              ]),
           ...(wrong ? [violation(`has changed ${key}, and its tags are ${tags.join(", ")}`, key)] : []),
           ...(isOf(before) ? [] : [violation(`has changed ${key}, which did not belong to it`, key)])
         ]
