@@ -96,6 +96,7 @@ export interface Wish {
     | "webhook"
     | "audit"
     | "domain"
+    | "domains"
     | "trespass"
   /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
@@ -248,7 +249,7 @@ export interface Exchange extends Wish {
   /** For a create, and what is asked of webhooks: the answer's body; for the last page of the audit log the entries of all pages; and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
-  /** For a list of API keys, sessions or users: their ids, of the last page those of all pages; and for a user who was added theirs. */
+  /** For a list of API keys, sessions or users: their ids, of domains: their hosts, of the last page those of all pages; and for a user who was added theirs. */
   listed: ReadonlyArray<string> | undefined
   /** For the last page of a list that was followed, and a bulk edit that counts: what all pages had. */
   pages: ListPages | undefined

@@ -35,6 +35,9 @@ const createdShare = 0.4
 const directShare = 0.3
 const formerShare = 0.2
 
+/** How likely one lists the domains, where the deployment answers requests about them. */
+const domainsShare = 0.04
+
 /** A page of the audit log; and how many entries are read at most. */
 interface AuditPage {
   readonly data: ReadonlyArray<unknown>
@@ -189,6 +192,14 @@ export class Browsers {
     }
     if (browser.mustChange && token === browser.token(false))
       return this.#account.changePassword(browser.user, ask)
+    if (this.#trespasses.hasDomains && this.#chance.happens(domainsShare))
+      return ask({ method: "GET", path: "/api/v1/domains", kind: "domains" }, (answer, exchange) => {
+        if (answer?.response.status !== 200) return
+        const { data } = JSON.parse(answer.response.body) as {
+          readonly data: ReadonlyArray<{ readonly host: string }>
+        }
+        exchange.listed = data.map(({ host }) => host)
+      })
     if (this.#trespasses.happensInBrowser()) return this.#trespasses.askInSession(browser.user, own, done)
     if (this.#auditedShare > 0 && this.#chance.happens(this.#auditedShare))
       return this.#readAudit(browser.user, { ...own, direct }, answered, done)

@@ -1,6 +1,6 @@
 import { formatMoment } from "../../model/Iso8601.ts"
-import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
-import { domainNumbers, hostOf, namesOf } from "../deployment/FurtherDomains.ts"
+import { defaultDomain, plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { domainNumbers, hostOf, mayCreateIn, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Conditions } from "../../model/Rules.ts"
 import { blockedFrom_us, blockedUrls, endedUrls } from "../deployment/Visitors.ts"
@@ -33,6 +33,9 @@ const ownedBy = " of "
 
 /** How often a redirect is asked for at a wrong domain, as a share of the creates in further ones. */
 const elsewhereShare = 0.1
+
+/** How likely a create that would be in a domain of others alone stays so, and is refused. */
+const othersShare = 0.1
 
 /** The passwords of links that have one; and one that none has. */
 export const linkPasswords = ["open sesame", "open barley"] as const
@@ -218,8 +221,9 @@ export class Drafts {
       return { url: this.newUrl(), choices, refusal: this.#refusals.pick(this.#refused) }
     }
     const { reused, withAccount, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
-    const domain = this.#domain()
+    const some = this.#domain()
     const apiKey = chance.happens(withAccount) ? this.#users.apiKey(chance) : undefined
+    const domain = this.#perhapsOwn(some, apiKey)
     const isKeyed = chance.happens(withKey)
     const reuse = chance.happens(reused)
     const idempotencyKey = isKeyed ? this.#idempotencyKey(apiKey, reuse) : undefined
@@ -552,6 +556,13 @@ export class Drafts {
     return this.#domains.happens(this.#workload.withDomain)
       ? this.#domains.pick(domainNumbers.slice(1))
       : undefined
+  }
+
+  /** A domain in which the sender may create links, mostly. */
+  #perhapsOwn(domain: number | undefined, apiKey: string | undefined): number | undefined {
+    if (domain === undefined) return undefined
+    const user = apiKey === undefined ? undefined : this.#users.ownerOf(apiKey)
+    return mayCreateIn(domain, user) || this.#domains.happens(othersShare) ? domain : defaultDomain + 1
   }
 
   /** A title that no other create or change gives. */

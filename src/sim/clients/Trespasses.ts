@@ -101,13 +101,14 @@ export class Trespasses {
   readonly #requests: Requests
   readonly #users: Users
   readonly #chance: Chance
-  readonly #hasDomains: boolean
+  /** Whether the deployment answers requests about domains. */
+  readonly hasDomains: boolean
 
   constructor(world: World, requests: Requests, users: Users, hasDomains: boolean) {
     this.#chance = world.chance("trespasses")
     this.#requests = requests
     this.#users = users
-    this.#hasDomains = hasDomains
+    this.hasDomains = hasDomains
   }
 
   /** Whether a turn of a client is one of theirs. */
@@ -125,7 +126,7 @@ export class Trespasses {
     const chance = this.#chance
     const user = chance.pick(this.#users.names)
     const errands = chance.happens(0.5)
-      ? ofAdministrators(this.#otherThan(user), this.#hasDomains)
+      ? ofAdministrators(this.#otherThan(user), this.hasDomains)
       : ofSessions(this.#users.lastKeyOf(user).id)
     if (chance.happens(knownShare)) {
       const apiKey = this.#users.anyKeyOf(user, chance)
@@ -151,7 +152,7 @@ export class Trespasses {
       // Whether the session has ended is not asked then.
       return this.#send(wish, errand, { cookie, ...chance.pick(foreign) }, done)
     }
-    const errand = chance.pick(ofAdministrators(this.#otherThan(user), this.#hasDomains))
+    const errand = chance.pick(ofAdministrators(this.#otherThan(user), this.hasDomains))
     this.#send({ ...wish, session }, errand, ofBrowser(cookie), done)
   }
 

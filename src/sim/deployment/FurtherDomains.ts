@@ -33,12 +33,17 @@ const targets: ReadonlyArray<DomainTargets> = [
     expired: `${endedUrls}in-time`,
     usedUp: `${endedUrls}in-use`,
     pending: `${missingUrls}pending`
-  }
+  },
+  noTargets
 ]
 
-/** The further domains of deployments whose clients use any: verified. In the second one aliases are the same in capitals. */
-const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
+/** The users who may create links in the third one. */
+const ownersOfThird = ["usr_0", "usr_2"]
+
+/** The further domains of deployments whose clients use any: verified. In the second one aliases are the same in capitals, the third one is some users' alone. */
+const domains: ReadonlyArray<Domain> = [1, 2, 3].map((number) => ({
   ...addedAs({ ...newAt(`domain-${number}.test`), ignoresCase: number === 2 }, number),
+  owners: number === 3 ? ownersOfThird : null,
   targets: targets[number - 1]!,
   verifiedAt: 0
 }))
@@ -46,6 +51,12 @@ const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
 /** Where people are sent whom no link leads, at a host or in a domain. */
 export const targetsOf = (where: string | number): DomainTargets =>
   domains.find(({ host, number }) => host === where || number === where)?.targets ?? noTargets
+
+/** Whether a user, or nobody who is known, may create links in a domain. */
+export const mayCreateIn = (number: number, user: string | undefined): boolean => {
+  const { owners = null } = domains[number - 1] ?? {}
+  return owners === null || (user !== undefined && owners.includes(user))
+}
 
 /** Aliases that clients write with capitals where these are the same. */
 const capitalized = /^a(?=lias-\d*[13579](\/|$))/

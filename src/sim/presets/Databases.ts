@@ -65,6 +65,16 @@ export const withAilments = (options: SimOptions, chance: Chance): SimOptions =>
   return { ...options, faults: { ...options.faults, ...ailments, ...own } }
 }
 
+/** The database's clock jumps once or twice in some seeds that are about something else, by more than any correction. */
+export const withWrongClock = (options: SimOptions, chance: Chance): SimOptions => {
+  const { databaseClock, databaseFailover } = options.faults
+  // Whether a tombstone is older than a recovery is told by the clock.
+  const isPossible = databaseClock.perMinute + databaseFailover.perMinute === 0 && options.alone !== "sqlite"
+  if (!isPossible || !chance.happens(0.08)) return options
+  const jumping = { perMinute: 1.5, least_ms: 3_000, most_ms: 30_000 }
+  return { ...options, faults: { ...options.faults, databaseClock: jumping } }
+}
+
 /** Links are read from a replica as well, mostly where nodes redirect while their one database is away, which forgets nothing. In half of these seeds they have few links at hand, and are cut off often. */
 export const withReplica = (options: SimOptions, chance: Chance): SimOptions => {
   const { alone, databases, faults, staleRedirects_s } = options

@@ -4,7 +4,14 @@ import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import { Chance } from "../world/Chance.ts"
 import { aims, callsOf } from "./Aims.ts"
 import { withBrokenConnections, withFewConnections, withNewsResets, withSlowNews } from "./Connections.ts"
-import { withAilments, withDatabases, withFirstCalls, withReplica, withStandby } from "./Databases.ts"
+import {
+  withAilments,
+  withDatabases,
+  withFirstCalls,
+  withReplica,
+  withStandby,
+  withWrongClock
+} from "./Databases.ts"
 import { liteFaults, noFaults, weighted, withLongPauses } from "./Faults.ts"
 import { withFullPools, withLoweredMarks } from "./Pools.ts"
 import { withFailingSteps, withLateSteps, withStruckSteps } from "./Steps.ts"
@@ -223,7 +230,8 @@ const swarm = (seed: number): SimOptions => {
   const breaking = withBrokenConnections(late, new Chance(seed, "broken connections"))
   const filled = withFullPools(breaking, new Chance(seed, "full pools"))
   const lowered = withLoweredMarks(filled, new Chance(seed, "lowered marks"))
-  const hearing = withSlowNews(lowered, new Chance(seed, "slow news"))
+  const timed = withWrongClock(lowered, new Chance(seed, "wrong clock of the database"))
+  const hearing = withSlowNews(timed, new Chance(seed, "slow news"))
   return withNewsResets(hearing, new Chance(seed, "resets of news"))
 }
 

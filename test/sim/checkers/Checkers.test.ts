@@ -349,6 +349,9 @@ const putOff = (at_s: number, for_ms: number, lease = "lease") =>
   }) as const
 const keyList = (at_s: number, listed: ReadonlyArray<string>, user = "usr_0") =>
   exchange(at_s, { kind: "keys", key: undefined, status: 200, location: undefined, user, listed })
+/** A process that starts, and a clock of the database that jumps. */
+const startedAt = (at_s: number) => ({ tag: "started", at_us: at_s * s_us, by }) as const
+const jumped = (at_s: number, by_s: number) => recordOf([{ at_us: at_s * s_us, by_us: by_s * s_us }], 0)
 /** A disabled user, and one who is enabled again; another password; and a session with its end. */
 const disabled = (at_s: number) =>
   ({ tag: "user disabled", at_us: at_s * s_us, by: "an administrator", user: "usr_0" }) as const
@@ -1854,6 +1857,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     MachineTime,
     { journal: [machineClock(1, 30), machineClock(8, 60), freed(12 * s_us)] }
   ],
+  [
+    "a link that is ended after the database's clock has jumped",
+    MachineTime,
+    { clock: jumped(20, 30), journal: [startedAt(1), freed(31 * s_us)] }
+  ],
   ["a graceful shutdown that leaves a request unanswered", Shutdown, { journal: [draining(1), ended(9, 1)] }]
 ]
 
@@ -2617,6 +2625,26 @@ describe("the checkers", () => {
       [stoodStill(1, 6), begunLate(7.2, 7.1)]
     ]
     expect(journals.flatMap((journal) => LateRequests.check(evidence({ journal })))).toEqual([])
+  })
+
+  it("find nothing in a create that was to end at a moment that was over, and something in one that was not", () => {
+    const refused = (expiresAt: string) =>
+      Liveness.check(evidence({ exchanges: [exchange(47, { kind: "create", status: 400, expiresAt })] }))
+    expect(refused("1970-01-01T00:00:46Z")).toEqual([])
+    expect(refused("1970-01-01T00:00:49Z")).toHaveLength(1)
+  })
+
+  it("find nothing in what is ended just after the database's clock has jumped or was corrected, by a node that has not heard of it, or began afterwards", () => {
+    const journal = [startedAt(1), freed(31 * s_us)]
+    const silence = { by, database: 0, from_us: 19 * s_us, until_us: 22 * s_us }
+    const all: ReadonlyArray<Partial<Evidence>> = [
+      { clock: jumped(22, 30), journal },
+      { clock: jumped(20, 1), journal },
+      { clock: jumped(20, 30), journal, silences: [silence] },
+      { clock: jumped(20, 30), journal: [startedAt(18), ...journal.slice(1)] },
+      { clock: jumped(20, 30), journal, options: { ...presets.calm(), alone: "sqlite" } }
+    ]
+    expect(all.flatMap((some) => MachineTime.check(evidence(some)))).toEqual([])
   })
 
   it("find nothing in what is ended just after a machine's clock has jumped, and when it is right again", () => {

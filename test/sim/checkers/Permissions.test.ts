@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { Permissions } from "../../../src/sim/checkers/users/Permissions.ts"
+import { hostOf } from "../../../src/sim/deployment/FurtherDomains.ts"
 import { createdLinks } from "../../../src/sim/checkers/facts/lives.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/redirects/ReadYourWrites.ts"
 import { RepeatedDeletes } from "../../../src/sim/checkers/links/RepeatedDeletes.ts"
@@ -92,6 +93,38 @@ describe("The checker of permissions", () => {
     // Whether it has ended is judged elsewhere.
     expect(found(trespass(401, program))).toEqual([])
     expect(found(trespass(404, program))).toHaveLength(1)
+  })
+})
+
+describe("The checker of permissions, of domains", () => {
+  const made = (domain: number, status: number, by: string | undefined) => {
+    const key = { ...userKey, user: by ?? "nobody" }
+    const asked = created(3, { domain, status, ...(by !== undefined && { apiKey: key.secret }) })
+    return Permissions.check(evidence({ userKeys: [key], exchanges: [asked] }))
+  }
+
+  it("leaves creates in a domain of some users to these", () => {
+    expect(made(3, 201, "usr_0")).toEqual([])
+    expect(made(3, 403, "usr_0")).toHaveLength(1)
+    expect(made(3, 201, "usr_1")).toHaveLength(1)
+    expect(made(3, 403, "usr_1")).toEqual([])
+    expect(made(3, 201, undefined)).toHaveLength(1)
+    expect(made(3, 403, undefined)).toEqual([])
+    expect(made(1, 403, "usr_1")).toHaveLength(1)
+  })
+
+  it("lists them for these, and for administrators", () => {
+    const checked = (name: string, numbers: ReadonlyArray<number>) => {
+      const asked = { kind: "domains", key: undefined, status: 200, location: undefined } as const
+      const exchanges = [exchange(3, { ...asked, session: "ses", listed: numbers.map(hostOf) })]
+      const begun = { tag: "session begun", at_us: s_us, by, session: "ses", user: name } as const
+      return Permissions.check(evidence({ exchanges, journal: [begun] })).length
+    }
+    expect(checked("usr_2", [1, 2, 3])).toBe(0)
+    expect(checked("usr_2", [1, 2])).toBe(1)
+    expect(checked("usr_1", [1, 2])).toBe(0)
+    expect(checked("usr_1", [1, 2, 3])).toBe(1)
+    expect(checked("usr_0", [1, 3])).toBe(1)
   })
 })
 

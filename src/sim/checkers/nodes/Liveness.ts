@@ -91,6 +91,10 @@ export const Liveness: Checker = {
       const { least_ms } = time.moments(answeredBy, sent_us, answered_us!)
       return Date.parse(since) >= endOf(least_ms, lasts)
     }
+    /** Whether a link is to end at a moment that may be over by the clock of who looked. */
+    const mayBeOver = ({ answered_us, answeredBy, expiresAt, sent_us }: Exchange) =>
+      typeof expiresAt === "string" &&
+      time.mayHaveExpired({ expiresAt: Date.parse(expiresAt) }, answeredBy, sent_us, answered_us!)
     return [
       ...unready.map((node) => ({
         checker: Liveness.name,
@@ -110,7 +114,7 @@ export const Liveness: Checker = {
         if (kind === "statistics" && status === 400) return []
         if (kind === "password" && status === 400) return []
         if (kind === "key" && status === 400 && mayBeTooLate(exchange)) return []
-        if (kind === "create" && status === 400 && mayEndBefore(exchange)) return []
+        if (kind === "create" && status === 400 && (mayEndBefore(exchange) || mayBeOver(exchange))) return []
         // Whether it was refused rightly is told by `Refusals`.
         if (status === exchange.refusal?.status || (kind === "change" && status === 400)) return []
         if (answered_us === undefined && end_us - sent_us < healWithin_us) return []

@@ -1,5 +1,7 @@
 import type { Scope } from "../../../accounts/Access.ts"
-import { allows } from "../../deployment/Users.ts"
+import { defaultDomain } from "../../../keys/QualifiedKey.ts"
+import { domainNumbers, hostOf, mayCreateIn } from "../../deployment/FurtherDomains.ts"
+import { administrator, allows } from "../../deployment/Users.ts"
 import type { Checker } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import { answersOf } from "../facts/answers.ts"
@@ -18,12 +20,20 @@ const neededFor: Readonly<Partial<Record<Exchange["kind"], ReadonlyArray<Scope>>
   statistics: ["stats:read"]
 }
 
+/** What is wrong with the hosts of a list of a user's domains: it has those in which they may create links, and of an administrator all. */
+const wronglyListed = (user: string | undefined, listed: ReadonlyArray<string>): ReadonlyArray<string> =>
+  domainNumbers.slice(1).flatMap((number) => {
+    const isListed = listed.includes(hostOf(number))
+    const isRight = isListed === (user === administrator || mayCreateIn(number, user))
+    return isRight ? [] : [`${isListed ? "have" : "are without"} ${hostOf(number)}`]
+  })
+
 /** Answers that tell nothing of what somebody may: none came, there were too many requests, nobody could answer, or who asked is not known any more, which others judge. */
 const isOpen = ({ refusedWith, status }: Exchange): boolean =>
   status === 0 || status === 429 || status >= 500 || (status === 401 && refusedWith !== 401)
 
 /**
- * An API key may do what its scopes say, and nothing else, and with its user's own links alone: those it finds, and those of others it does not. What somebody may not ask for is refused, whoever it is: strangers, API keys,
+ * An API key may do what its scopes say, and nothing else, and with its user's own links alone: those it finds, and those of others it does not. In a domain of some users these alone create links, and it is in their lists. What somebody may not ask for is refused, whoever it is: strangers, API keys,
  * users who are no administrators, and other sites in a user's session.
  */
 export const Permissions: Checker = {
@@ -38,6 +48,7 @@ export const Permissions: Checker = {
         answered_us,
         answeredBy,
         asked,
+        domain = defaultDomain,
         key: text,
         kind,
         number,
@@ -61,10 +72,18 @@ export const Permissions: Checker = {
           : violation(
               `${key?.id ?? user ?? "somebody"} was answered ${status} rather than ${refusedWith} to ${asked}`
             )
+      if (kind === "domains" && exchange.listed !== undefined)
+        return wronglyListed(user, exchange.listed)
+          .map((what) => violation(`the domains of ${user} ${what}`))
+          .flat()
+      const isAllowedIn = mayCreateIn(domain, user)
+      if (kind === "create" && status < 300 && !isAllowedIn)
+        return violation(`${user ?? "somebody"} created a link in domain ${domain}, which is others' alone`)
       const needed = neededFor[kind]
       if (key === undefined || needed === undefined) return []
       const mayDo = allows(key, needed)
-      if (status === 403 && mayDo) return violation(`${key.id} was forbidden a ${kind}, and may`)
+      if (status === 403 && mayDo && isAllowedIn)
+        return violation(`${key.id} was forbidden a ${kind}, and may`)
       // Some links have statistics that anybody may read.
       const mayBeAnybodys = kind === "statistics" && text !== undefined
       if (status !== 403 && !mayDo && !mayBeAnybodys)
