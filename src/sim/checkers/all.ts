@@ -49,6 +49,7 @@ import { AuditLog } from "./users/AuditLog.ts"
 import { Directory } from "./users/Directory.ts"
 import { LastAdministrator } from "./users/LastAdministrator.ts"
 import { Permissions } from "./users/Permissions.ts"
+import { OwnAccounts } from "./users/OwnAccounts.ts"
 import { LimitsTold } from "./users/LimitsTold.ts"
 import { OwnWebhooks } from "./users/OwnWebhooks.ts"
 import { WebhookDeliveries } from "./users/WebhookDeliveries.ts"
@@ -103,6 +104,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Statistics,
   Quotas,
   LimitsTold,
+  OwnAccounts,
   FailedLookUps,
   Removals,
   Revocation,

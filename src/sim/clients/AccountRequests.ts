@@ -97,7 +97,9 @@ export class AccountRequests {
     if (what < keysShare) return this.#askAboutKeys(user, ask, done)
     if (what < keysShare + sessionsShare) return this.#askAboutSessions(user, ask)
     if (what < keysShare + sessionsShare + passwordShare) return this.changePassword(user, ask)
-    ask({ method: "GET", path: "/api/v1/me" })
+    ask({ method: "GET", path: "/api/v1/me" }, (answer, exchange) => {
+      if (answer?.response.status === 200) exchange.body = answer.response.body
+    })
   }
 
   /** Has a user choose another password, or two of them at once, of which the second is confirmed by none that is the user's any more. */

@@ -241,6 +241,26 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "waits-in-thousandths",
+    text: "Clients are told in thousandths of a second when they may ask again.",
+    promise: "quotas",
+    checker: "limits told",
+    options: known,
+    make: limiting((limiter) => ({
+      takeAllNow: () => undefined,
+      takeAll: (limits) =>
+        Effect.map(
+          limiter.takeAll(limits),
+          (standing) =>
+            standing && {
+              ...standing,
+              retryIn_ms: 1_000 * standing.retryIn_ms,
+              resetIn_ms: 1_000 * standing.resetIn_ms
+            }
+        )
+    }))
+  },
+  {
     name: "quota-store-grants-too-much",
     text: "The store grants one more than is left.",
     promise: "quotas",
@@ -290,6 +310,23 @@ export const users: ReadonlyArray<Mutant> = [
     make: limiting((limiter) => {
       let times = 0
       return { usedUp: (limits) => limiter.usedUp(limits) ?? (++times % 20 === 0 ? refusal : undefined) }
+    })
+  },
+  {
+    name: "key-asked-for-too-long",
+    text: "Every twentieth time a node asks for 5.5 s who sends a request.",
+    promise: "C8",
+    checker: "waits",
+    options: known,
+    make: () => ({
+      accounts: (accounts) => {
+        let count = 0
+        return {
+          ...accounts,
+          ofKeyNow: () => undefined,
+          ofKey: (secret) => Effect.delay(accounts.ofKey(secret), ++count % 20 === 0 ? "5.5 seconds" : 0)
+        }
+      }
     })
   },
   {
