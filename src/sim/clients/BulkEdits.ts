@@ -27,7 +27,7 @@ const otherChoices: ReadonlyArray<Choices> = [
   { archived: null },
   { crawlable: true },
   { crawlable: null, redirectStatus: 307 },
-  { redirectStatus: null, forwardQuery: true },
+  { redirectStatus: null, expiredUrl: null },
   { note: "of many", publicStats: true },
   { note: null, publicStats: null },
   { password: null }

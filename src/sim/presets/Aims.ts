@@ -267,11 +267,13 @@ const stopping: Aim = (options, chance) => {
     faults: {
       ...noFaults,
       stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
+      // Mostly with a lease under way.
+      crashPoint: { probability: 0.12, least_ms: 500, most_ms: 3_000, at: ["send Lease"], stops: true },
       move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
       slowCalls: {
         probability: chance.pick([0, 0.1, 0.4]),
         most_ms: chance.pick([400, 1_500]),
-        ...(chance.happens(0.6) && { single: { probability: 0.5, at: atTheEnd(chance) } })
+        ...(chance.happens(0.8) && { single: { probability: 0.7, at: atTheEnd(chance) } })
       },
       // Leases are still under way when the last request has been answered.
       messages: { dropped: 0, repeated: 0, delayed: chance.pick([0, 0.4]), delay_ms: 900 },
