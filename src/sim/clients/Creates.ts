@@ -1,7 +1,7 @@
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Answer } from "./Balancer.ts"
 import { textOf } from "../deployment/FurtherDomains.ts"
-import { bulkOf, type Draft, Drafts, requestOf } from "./Drafts.ts"
+import { bulkOf, type Draft, Drafts, isShared, requestOf } from "./Drafts.ts"
 import type { Exchange } from "../History.ts"
 import type { SimOptions, WorkloadOptions } from "../cli/Options.ts"
 import type { Users } from "../deployment/Users.ts"
@@ -136,12 +136,14 @@ export class Creates {
       (draft) =>
         draft.apiKey === apiKey &&
         (draft.refusal === undefined || !isByAdmin) &&
-        (idempotencyKey === undefined || (draft.reuse !== true && draft.refusal === undefined))
+        (idempotencyKey === undefined ||
+          (draft.reuse !== true && draft.refusal === undefined && !isShared(draft.url!)))
     )
     if (kept.length === 0) return single(drafts[0]!)
     // Each item is a create of its own, with a key of its own.
     const [first] = kept
-    const areAlike = idempotencyKey === undefined && !isByAdmin && this.#alikes.happens(alikeShare)
+    const areOwn = kept.every(({ url }) => !isShared(url!))
+    const areAlike = idempotencyKey === undefined && !isByAdmin && areOwn && this.#alikes.happens(alikeShare)
     const drafted = areAlike ? kept.map(({ url }) => this.drafts.alike(first!, url!)) : kept
     const items = drafted.map((draft, index) => ({
       ...draft,

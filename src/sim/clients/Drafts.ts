@@ -22,7 +22,16 @@ import type { World } from "../world/World.ts"
 export const aliases: ReadonlyArray<string> = Array.from({ length: 40 }, (_, index) => `alias-${index}`)
 
 /** URLs of links that are to be reused: few, so that several want the same ones at once. */
-const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/reused/${index}`)
+const reusedUrls: ReadonlyArray<string> = Array.from(
+  { length: 6 },
+  (_, index) => `https://example.com/reused/${index}`
+)
+
+/** Whether several links have a target, each with a title of its own. */
+export const isShared = (url: string): boolean => reusedUrls.includes(url)
+
+/** How likely a link in a further domain has the target of such a one, in which it is not given to who reuses links, where some are. */
+const sharedShare = 0.3
 
 /** How likely a link that is to be reused is to have an alias if it is made, where links have aliases: mostly one that another link has. */
 const reusedAliasShare = 0.4
@@ -177,6 +186,7 @@ export class Drafts {
   readonly #publicStatistics: Chance
   readonly #reusedAliases: Chance
   readonly #passwords: Chance
+  readonly #shared: Chance
   readonly #traits: Chance
   readonly #endings: Chance
   readonly #refusals: Chance
@@ -209,6 +219,7 @@ export class Drafts {
     this.#publicStatistics = world.chance("public statistics")
     this.#reusedAliases = world.chance("aliases of reused links")
     this.#passwords = world.chance("passwords of links")
+    this.#shared = world.chance("shared targets")
     this.#traits = world.chance("traits of visitors")
     const favourites = world.chance("favourite choices")
     this.#favourite = { kind: favourites.below(favouritesMax), share: favourites.pick([0, 0, 0.8]) }
@@ -234,14 +245,17 @@ export class Drafts {
     }
     const expires = chance.happens(withExpiry)
     const maxVisits = chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
-    const choices = this.#chosen(expires || maxVisits !== undefined)
+    const drawn = this.#chosen(expires || maxVisits !== undefined)
+    const mayShare = domain !== undefined && reused > 0 && !isKeyed
+    const shared = mayShare && this.#shared.happens(sharedShare)
+    const choices = shared ? { title: this.#newTitle(), ...drawn } : drawn
     const lasts_s = typeof choices?.validSince !== "string" ? 0 : Math.ceil(validWithin_ms.after / 1_000)
     const imported = apiKey === undefined ? undefined : this.#imported(maxVisits)
     const mayBeOver = imported !== undefined && !expires && typeof choices?.validSince !== "string"
     const isOver = mayBeOver && this.#imports.happens(overShare)
     const end = expires ? this.#end(lasts_s) : isOver ? { expiresAt: this.#before() } : undefined
     return {
-      url: this.newUrl(),
+      url: shared ? this.#shared.pick(reusedUrls) : this.newUrl(),
       apiKey,
       idempotencyKey,
       domain,

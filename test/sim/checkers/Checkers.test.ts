@@ -2,6 +2,7 @@ import { idOf } from "../../../src/accounts/Sessions.ts"
 import { describe, expect, it } from "vitest"
 import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
+import { qualifiedKey } from "../../../src/keys/QualifiedKey.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import type { Choices } from "../../../src/sim/clients/Choices.ts"
 import { blockedUrls } from "../../../src/sim/deployment/Visitors.ts"
@@ -267,6 +268,7 @@ const aliasTaken = (at_s: number, some: Partial<Exchange> = {}) =>
   keyed(at_s, { status: 409, key: undefined, body: problem("alias-taken"), ...some })
 const reusing = (at_s: number, some: Partial<Exchange> = {}) => created(at_s, { reuse: true, ...some })
 const another = { ...bound, at_us: 2 * s_us, link: { ...row, key: "xyz" } }
+const inDomain = qualifiedKey({ domain: 1, key: "xyz" })
 const draining = (at_s: number) => ({ tag: "draining", at_us: at_s * s_us, by }) as const
 const ended = (at_s: number, unanswered: number) =>
   ({ tag: "ended", at_us: at_s * s_us, by, unanswered }) as const
@@ -1145,6 +1147,14 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   ["a repeat that is given an alias that was taken", Idempotency, { exchanges: [aliasTaken(1), keyed(9)] }],
   ["two links of one URL", ReusedLinks, { exchanges: [reusing(1)], journal: [bound, another] }],
   [
+    "a link in a further domain that is given to who reuses links",
+    ReusedLinks,
+    {
+      exchanges: [reusing(4, { status: 200, key: inDomain })],
+      journal: [{ ...bound, link: { ...row, key: inDomain } }]
+    }
+  ],
+  [
     "a link that is given again after its end",
     ReusedLinks,
     {
@@ -2022,6 +2032,14 @@ describe("the checkers", () => {
     expect(found(100, { before: [exchange(3.5, { kind: "change", status: 503 })] })).toBe(0)
     expect(found(100, { journal: [locked] })).toBe(0)
     expect(found(100, { journal: [bound, { tag: "draining", at_us: 4 * s_us, by }] })).toBe(0)
+  })
+
+  it("find nothing in a link of a URL that is reused in a further domain", () => {
+    const elsewhere = { ...another, link: { ...another.link, key: inDomain } }
+    const found = ReusedLinks.check(
+      evidence({ exchanges: [reusing(1)], journal: [bound, elsewhere, editedTo(3, { title: "t" })] })
+    )
+    expect(found).toEqual([])
   })
 
   it("find nothing in a second link of a URL by a node that took one of several databases for away, and something in one by another node, or with one database", () => {

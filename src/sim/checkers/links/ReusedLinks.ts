@@ -1,4 +1,5 @@
 import { adminId } from "../../../accounts/Access.ts"
+import { defaultDomain, domainKeyOf } from "../../../keys/QualifiedKey.ts"
 import type { Checker, Evidence, Violation } from "../../Evidence.ts"
 import type { Exchange } from "../../History.ts"
 import type { Link } from "../../../model/Link.ts"
@@ -27,6 +28,9 @@ const nameOf = ({ owner, url }: Pick<Link, "owner" | "url">): string => `${owner
 
 const isLimited = ({ expiresAt, maxVisits, validSince }: Link): boolean =>
   expiresAt !== null || maxVisits !== null || validSince !== null
+
+/** Links in further domains are not reused. */
+const isReusable = ({ key }: Link): boolean => domainKeyOf(key).domain === defaultDomain
 
 /** The links of owners of some URLs (`nameOf`), in the order in which they were bound, and which of them were one too many. */
 const standings = (journal: ReadonlyArray<JournalEntry>, names: ReadonlySet<string>) => {
@@ -61,14 +65,14 @@ const standings = (journal: ReadonlyArray<JournalEntry>, names: ReadonlySet<stri
   }
   for (const entry of journal) {
     const { at_us, by } = entry
-    if (entry.tag === "bound" && names.has(nameOf(entry.link))) {
+    if (entry.tag === "bound" && isReusable(entry.link) && names.has(nameOf(entry.link))) {
       const name = nameOf(entry.link)
       const others = Array.from(live.values()).filter((other) => other.name === name && !other.isLimited)
       const one = begin(entry.link, by, at_us, false)
       for (const other of others) doubles.push([other, one])
     }
     if (entry.tag === "deleted") end(entry.key, at_us)
-    if (entry.tag === "changed") change(entry.link, by, at_us)
+    if (entry.tag === "changed" && isReusable(entry.link)) change(entry.link, by, at_us)
   }
   return { all, doubles }
 }
@@ -96,7 +100,7 @@ const cameBetween =
 
 /**
  * C7: of a URL that is asked for with `reuse` an owner has one live link at most, however many ask at once; and a link that is given again was there, live and the owner's, at
- * some moment of the request. Nobody asks for such a URL otherwise, nor changes another link to it. While a node takes one of
+ * some moment of the request. Nobody asks for such a URL otherwise but in further domains, nor changes another link to it. While a node takes one of
  * several databases for away, it can make a second one.
  */
 export const ReusedLinks: Checker = {
