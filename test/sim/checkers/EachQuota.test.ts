@@ -65,7 +65,8 @@ describe("The checker of quotas", () => {
     const ofLink = ["unlock:link:abc", 600] as const
     expect(found(form, took("unlock", ["unlock:uncounted:abc", 60], ofLink))).toEqual([])
     expect(found(form, took("unlock", ["unlock:uncounted:abc", 600], ofLink))).toHaveLength(1)
-    expect(found(form, took("lookup", ["lookup:client:x", 6]))).toHaveLength(1)
+    expect(found(form, took("unlock", ["unlock:link:Abc", 600]))).toHaveLength(1)
+    expect(found(form, took("lookup", ["lookup:client:x", 6]))).toHaveLength(2)
     const user = { key: undefined, location: undefined, user: "usr_0" }
     const signIn = exchange(2, { kind: "sign in", status: 401, isRight: false, ...user })
     expect(found(signIn, took("login", ["login:strangers:a@example.com", 50]))).toEqual([])

@@ -106,7 +106,7 @@ const redirects = ({ end_us, exchanges, lives, options }: Evidence): Use => {
 
 /** How often quotas of users and API keys must have been taken at least, by their names. */
 const leastOfEach = (evidence: Evidence) => {
-  const { end_us, exchanges, lives, options } = evidence
+  const { end_us, exchanges, lives, options, userKeys } = evidence
   const least = new Map<string, number>()
   const add = (name: string) => least.set(name, (least.get(name) ?? 0) + 1)
   const senderOf = sendersOf(evidence)
@@ -117,6 +117,10 @@ const leastOfEach = (evidence: Evidence) => {
       if (user !== undefined) add(`create:owner:${user}`)
       if (by?.createsPerMinute !== undefined) add(`create:key:${by.id}`)
     }
+    // Of a path the link is another one's perhaps. Without users nothing is counted.
+    const isTry = kind === "redirect" && exchange.password !== undefined && status === 401
+    if (isTry && userKeys.length > 0 && exchange.path === undefined && !key!.includes("/"))
+      add(`unlock:link:${key}`)
     if ((kind !== "redirect" && kind !== "probe") || status !== 302) continue
     const link = lifeLedBy(lives, key!, location, answered_us)?.link
     if (link === undefined) continue
