@@ -313,23 +313,6 @@ export const users: ReadonlyArray<Mutant> = [
     })
   },
   {
-    name: "key-asked-for-too-long",
-    text: "Every twentieth time a node asks for 5.5 s who sends a request.",
-    promise: "C8",
-    checker: "waits",
-    options: known,
-    make: () => ({
-      accounts: (accounts) => {
-        let count = 0
-        return {
-          ...accounts,
-          ofKeyNow: () => undefined,
-          ofKey: (secret) => Effect.delay(accounts.ofKey(secret), ++count % 20 === 0 ? "5.5 seconds" : 0)
-        }
-      }
-    })
-  },
-  {
     name: "key-cached-for-long",
     text: "A node believes for 6 s what it knows of an API key.",
     promise: "accounts",
@@ -666,6 +649,23 @@ export const users: ReadonlyArray<Mutant> = [
           (found) => found && { ...found, user: { ...found.user, isAdmin: true } }
         )
     }))
+  },
+  {
+    name: "password-said-to-be-temporary",
+    text: "Users are told that they must choose another password when they need not, and that they need not when they must.",
+    promise: "accounts",
+    checker: "own accounts",
+    options: signedIn,
+    make: () => ({
+      accounts: (accounts) => ({
+        ...accounts,
+        user: (id) =>
+          Effect.map(
+            accounts.user(id),
+            (user) => user && { ...user, passwordIsTemporary: !user.passwordIsTemporary }
+          )
+      })
+    })
   },
   {
     name: "key-without-its-expiry",

@@ -66,7 +66,10 @@ const soonest: ReadonlyArray<readonly [name: string, seed: number]> = [
   ["domains-read-once", 5],
   ["home-page-target-lost", 1],
   ["crawlers-miss-the-newest", 7],
-  ["silent-redis-kept", 1]
+  ["silent-redis-kept", 1],
+  ["key-manages-all-links", 1],
+  ["waits-in-thousandths", 1],
+  ["password-said-to-be-temporary", 1]
 ]
 const seedsTried = 100
 

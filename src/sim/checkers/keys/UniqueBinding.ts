@@ -32,13 +32,15 @@ export const UniqueBinding: Checker = {
     /** The first answer to the creates with each `Idempotency-Key`. */
     const firstBodies = new Map<string, string | undefined>()
     for (const exchange of exchanges) {
-      const { alias, answered_us, body, idempotencyKey, isReplay, key, kind, location } = exchange
+      const { alias, answered_us, body, choices, idempotencyKey, isReplay, key, kind, location } = exchange
       const { reuse, sent_us, status, tries, url } = exchange
       if (answered_us === undefined) continue
       // Whoever repeats a create with its key is answered while it is still under way; who has none asks once.
-      const isOwn = ({ bound_us, ended_us, link }: Life) =>
+      const isMeant = ({ link }: Life) =>
+        link.url === url && (choices?.title === undefined || link.title === choices.title)
+      const isOwn = (life: Life) =>
         // What somebody has deleted meanwhile is a tombstone, which keeps the alias from whoever asks for it.
-        link.url === url && bound_us <= answered_us && ended_us > answered_us
+        isMeant(life) && life.bound_us <= answered_us && life.ended_us > answered_us
       const isRefused = status === 409 && alias !== undefined && idempotencyKey === undefined
       if (isRefused) {
         const all = lives.get(alias) ?? []
@@ -50,11 +52,7 @@ export const UniqueBinding: Checker = {
           found(answered_us, alias, `${alias} was refused for ${url} as taken, and was free`)
         const isOneTry =
           tries <= 1 && !unanswered_us.some((at_us) => sent_us <= at_us && at_us <= answered_us)
-        if (
-          isSole &&
-          isOneTry &&
-          all.some(({ bound_us, link }) => link.url === url && bound_us > answered_us)
-        )
+        if (isSole && isOneTry && all.some((life) => isMeant(life) && life.bound_us > answered_us))
           found(
             answered_us,
             alias,
