@@ -49,6 +49,13 @@ const limiting =
   (mutate: (limiter: Limiter) => Partial<Limiter>): Mutant["make"] =>
   () => ({ limiter: (limiter) => ({ ...limiter, ...mutate(limiter) }) })
 
+/** What is told of quotas that were taken. */
+const standing = (mutate: (standing: Standing) => Standing): Mutant["make"] =>
+  limiting((limiter) => ({
+    takeAllNow: () => undefined,
+    takeAll: (limits) => Effect.map(limiter.takeAll(limits), (one) => one && mutate(one))
+  }))
+
 /** Believes for so long what was said of a secret. */
 const remembering = (world: World, for_us: number, ask: (typeof Accounts.Service)["ofKey"]): typeof ask => {
   const known = new Map<string, { readonly at_us: number; readonly caller: KnownCaller }>()
@@ -229,16 +236,10 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "quotas",
     checker: "quotas",
     options: known,
-    make: limiting((limiter) => {
+    make: () => {
       let count = 0
-      return {
-        takeAllNow: () => undefined,
-        takeAll: (limits) =>
-          Effect.map(limiter.takeAll(limits), (standing) =>
-            standing !== null && ++count % 10 === 0 ? { ...standing, isAllowed: false } : standing
-          )
-      }
-    })
+      return standing((one) => (++count % 10 === 0 ? { ...one, isAllowed: false } : one))()
+    }
   },
   {
     name: "waits-in-thousandths",
@@ -246,18 +247,10 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "quotas",
     checker: "limits told",
     options: known,
-    make: limiting((limiter) => ({
-      takeAllNow: () => undefined,
-      takeAll: (limits) =>
-        Effect.map(
-          limiter.takeAll(limits),
-          (standing) =>
-            standing && {
-              ...standing,
-              retryIn_ms: 1_000 * standing.retryIn_ms,
-              resetIn_ms: 1_000 * standing.resetIn_ms
-            }
-        )
+    make: standing((one) => ({
+      ...one,
+      retryIn_ms: 1_000 * one.retryIn_ms,
+      resetIn_ms: 1_000 * one.resetIn_ms
     }))
   },
   {
