@@ -49,6 +49,17 @@ const limiting =
   (mutate: (limiter: Limiter) => Partial<Limiter>): Mutant["make"] =>
   () => ({ limiter: (limiter) => ({ ...limiter, ...mutate(limiter) }) })
 
+/** Who has shown an API key. */
+const calling =
+  (mutate: (caller: KnownCaller) => KnownCaller): Mutant["make"] =>
+  () => ({
+    accounts: (accounts) => ({
+      ...accounts,
+      ofKeyNow: () => undefined,
+      ofKey: (secret) => Effect.map(accounts.ofKey(secret), (caller) => caller && mutate(caller))
+    })
+  })
+
 /** What is told of quotas that were taken. */
 const standing = (mutate: (standing: Standing) => Standing): Mutant["make"] =>
   limiting((limiter) => ({
@@ -602,17 +613,7 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "permissions",
     options: signedIn,
-    make: () => ({
-      accounts: (accounts) => ({
-        ...accounts,
-        ofKeyNow: () => undefined,
-        ofKey: (secret) =>
-          Effect.map(
-            accounts.ofKey(secret),
-            (caller) => caller && { ...caller, scopes: new Set(["links:read", "links:write"] as const) }
-          )
-      })
-    })
+    make: calling((caller) => ({ ...caller, scopes: new Set(["links:read", "links:write"]) }))
   },
   {
     name: "key-manages-all-links",
@@ -620,14 +621,7 @@ export const users: ReadonlyArray<Mutant> = [
     promise: "accounts",
     checker: "permissions",
     options: signedIn,
-    make: () => ({
-      accounts: (accounts) => ({
-        ...accounts,
-        ofKeyNow: () => undefined,
-        ofKey: (secret) =>
-          Effect.map(accounts.ofKey(secret), (caller) => caller && { ...caller, isAdmin: true })
-      })
-    })
+    make: calling((caller) => ({ ...caller, isAdmin: true }))
   },
   {
     name: "administrator-for-ever",

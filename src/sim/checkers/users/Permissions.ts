@@ -33,7 +33,7 @@ const isOpen = ({ refusedWith, status }: Exchange): boolean =>
   status === 0 || status === 429 || status >= 500 || (status === 401 && refusedWith !== 401)
 
 /**
- * An API key may do what its scopes say, and nothing else, and with its user's own links alone: those it finds, and those of others it does not. In a domain of some users these alone create links, and it is in their lists. What somebody may not ask for is refused, whoever it is: strangers, API keys,
+ * An API key may do what its scopes say, and nothing else. It finds the links of its user, and none of others. A domain that has owners is in their lists, and they alone create links there. What somebody may not ask for is refused, whoever it is: strangers, API keys,
  * users who are no administrators, and other sites in a user's session.
  */
 export const Permissions: Checker = {
@@ -73,9 +73,9 @@ export const Permissions: Checker = {
               `${key?.id ?? user ?? "somebody"} was answered ${status} rather than ${refusedWith} to ${asked}`
             )
       if (kind === "domains" && exchange.listed !== undefined)
-        return wronglyListed(user, exchange.listed)
-          .map((what) => violation(`the domains of ${user} ${what}`))
-          .flat()
+        return wronglyListed(user, exchange.listed).flatMap((what) =>
+          violation(`the domains of ${user} ${what}`)
+        )
       const isAllowedIn = mayCreateIn(domain, user)
       if (kind === "create" && status < 300 && !isAllowedIn)
         return violation(`${user ?? "somebody"} created a link in domain ${domain}, which is others' alone`)

@@ -13,6 +13,7 @@ import { answersOf } from "../facts/answers.ts"
 import { domainsUnread } from "../facts/domainReads.ts"
 import { type Life, visitsElsewhere } from "../facts/lives.ts"
 import { hasForgotten } from "../facts/remembered.ts"
+import { sendersOf } from "../facts/senders.ts"
 
 /** Named values, or moments, with their visits. */
 type Figures = ReadonlyMap<string, number>
@@ -238,7 +239,7 @@ const visitorsOf = (visits: ReadonlyArray<Happened>) =>
 export const Statistics: Checker = {
   name: "statistics",
   check: (evidence) => {
-    const { beginning_ms, clock, end_us, exchanges, faults, journal, lives, options, userKeys } = evidence
+    const { beginning_ms, clock, end_us, exchanges, faults, journal, lives, options } = evidence
     const asked = exchanges.filter(({ kind }) => kind === "statistics")
     if (asked.length === 0) return []
     const violations: Array<Violation> = []
@@ -246,7 +247,7 @@ export const Statistics: Checker = {
     const isUnread = domainsUnread(evidence)
     const visits = visitsOf(evidence)
     const taken = takenOf(evidence)
-    const keyOf = new Map(userKeys.map((key) => [key.secret, key]))
+    const senderOf = sendersOf(evidence)
     const isForgotten = hasForgotten(journal)
     // A batch is written to each database by itself.
     const areTogether =
@@ -382,7 +383,7 @@ export const Statistics: Checker = {
     }
 
     for (const exchange of asked) {
-      const { answered_us, answeredBy, apiKey, body, key, number, sent_us, statistics, status } = exchange
+      const { answered_us, answeredBy, body, key, number, sent_us, statistics, status } = exchange
       if (answered_us === undefined) continue
       const found = (text: string) =>
         violations.push({
@@ -391,8 +392,7 @@ export const Statistics: Checker = {
           text: `the statistics of ${key ?? subjectOf(statistics!)} ${text} (request ${number}), by ${answeredBy}`,
           keys: [...(key === undefined ? [] : [key]), `#${number}`]
         })
-      const askedBy = apiKey === undefined ? undefined : keyOf.get(apiKey)
-      const user = askedBy?.user
+      const { key: askedBy, user } = senderOf(exchange)
       const mayRead = askedBy !== undefined && allows(askedBy, ["stats:read"])
       const { as, from, interval } = statistics!
       if (isRight) {
